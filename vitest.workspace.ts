@@ -1,9 +1,9 @@
 import { defineConfig } from "vitest/config"
 
-const project = (name: string) => ({
+const project = (name: string, root: string) => ({
   test: {
     name,
-    root: `packages/${name}`,
+    root,
     include: ["test/**/*.test.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000
@@ -11,8 +11,13 @@ const project = (name: string) => ({
   ssr: { resolve: { conditions: ["@fixpoint/source", "node", "import", "default"] } }
 })
 
+const packages = ["core", "apiserver", "kubernetes", "testing", "examples"]
+
+/** One project a package, and `house` for what holds the repository together: layering, docs, the packed packages. */
 export default defineConfig({
   test: {
-    projects: ["core", "apiserver", "kubernetes", "testing", "examples"].map(project)
+    // One real control plane for all projects, started when the first test asks for it.
+    globalSetup: ["packages/testing/src/SharedControlPlane.ts"],
+    projects: [...packages.map((name) => project(name, `packages/${name}`)), project("house", ".")]
   }
 })
