@@ -1,1 +1,2 @@
-export {}
+export * as ControlPlane from "./ControlPlane.ts"
+export * as SharedControlPlane from "./SharedControlPlane.ts"
