@@ -1,0 +1,68 @@
+/** JSON values: structural equality and changed copies that never touch a prototype. */
+
+export type JsonObject = { readonly [key: string]: unknown }
+
+export const isObject = (u: unknown): u is JsonObject => typeof u === "object" && u !== null && !Array.isArray(u)
+
+/** As `Array.isArray`, which does not narrow read-only lists. */
+export const isList = (u: unknown): u is ReadonlyArray<unknown> => Array.isArray(u)
+
+/** Equal as JSON: the order of keys does not matter, and no key is inherited. */
+export const equals = (a: unknown, b: unknown): boolean => {
+  if (a === b) return true
+  if (isList(a)) {
+    return isList(b) && a.length === b.length && a.every((item, index) => equals(item, b[index]))
+  }
+  if (!isObject(a) || !isObject(b)) return false
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equals(a[key], b[key]))
+}
+
+/** An own property, also for `__proto__`, where an assignment would set the prototype. */
+export const setEntry = (object: Record<string, unknown>, key: string, value: unknown): void => {
+  if (key === "__proto__") {
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
+  } else object[key] = value
+}
+
+/** A copy in which `key` has `value`; the object itself if it had. */
+export const withEntry = (object: JsonObject, key: string, value: unknown): JsonObject => {
+  if (Object.hasOwn(object, key) && object[key] === value) return object
+  const out: Record<string, unknown> = { ...object }
+  setEntry(out, key, value)
+  return out
+}
+
+/** A copy without `key`; the object itself if it had none. */
+export const withoutEntry = (object: JsonObject, key: string): JsonObject => {
+  if (!Object.hasOwn(object, key)) return object
+  const { ...out }: Record<string, unknown> = object
+  delete out[key]
+  return out
+}
+
+/** The members mapped, those for which `f` answers undefined left out; the object itself if nothing changes. */
+export const mapEntries = (object: JsonObject, f: (value: unknown, key: string) => unknown): JsonObject => {
+  let out: Record<string, unknown> | undefined
+  const keys = Object.keys(object)
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index]!
+    const next = f(object[key], key)
+    if (out === undefined && next === object[key]) continue
+    if (out === undefined) {
+      out = {}
+      for (const before of keys.slice(0, index)) setEntry(out, before, object[before])
+    }
+    if (next !== undefined) setEntry(out, key, next)
+  }
+  return out ?? object
+}
+
+/** The elements mapped; the array itself if nothing changes. */
+export const mapItems = (
+  items: ReadonlyArray<unknown>,
+  f: (item: unknown, index: number) => unknown
+): ReadonlyArray<unknown> => {
+  const out = items.map(f)
+  return out.some((item, index) => item !== items[index]) ? out : items
+}
