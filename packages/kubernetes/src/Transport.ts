@@ -1,0 +1,178 @@
+/**
+ * HTTP to one API server: two pools of its own, credentials on each request, failures in one clear line.
+ *
+ * Guarantees: requests share at most `connections` sockets, kept alive between requests; each watch has its own beside them, so open watches starve
+ * no request. HTTP/1.1 only: with undici's HTTP/2 a GOAWAY leaves requests unsettled for ever while a watch is open. A 401 renews the credentials
+ * once and, if that brought others, asks once more; nothing was done by then. Nothing else is retried. Interruption closes the socket. New TLS
+ * material takes new sockets; exchanges that run on old ones go on.
+ * Caveats: no answer is asked for compressed. Redirects are not followed.
+ */
+import type { IncomingHttpHeaders } from "node:http"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { type Dispatcher, Pool, ProxyAgent } from "undici"
+import type { Access, Credentials, Tls } from "./Credentials.ts"
+import { type Broken, type Streamed, streamed, type Whole, whole } from "./internal/exchange.ts"
+import { describe } from "./internal/networkFailure.ts"
+
+/** No answer. `message` is one line that names the server and the cause, never headers or bodies. Whether the request was done is unknown. */
+export class TransportError extends Data.TaggedError("TransportError")<{ readonly message: string }> {}
+
+export interface HttpRequest {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+  /** With its query, as `/api/v1/nodes?limit=1`. */
+  readonly path: string
+  readonly contentType?: string
+  readonly body?: string
+}
+
+export interface HttpAnswer {
+  /** Any: also 401, if renewed credentials did not help. */
+  readonly code: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** An answer whose body goes on. */
+export interface HttpStream {
+  readonly code: number
+  readonly headers: IncomingHttpHeaders
+  /** What has come since the last read, waiting for something if nothing has; undefined at the end. For one reader. */
+  readonly read: Effect.Effect<ReadonlyArray<Buffer> | undefined, TransportError>
+}
+
+export interface Transport {
+  /** As in `Credentials`. */
+  readonly server: string
+  readonly request: (request: HttpRequest) => Effect.Effect<HttpAnswer, TransportError>
+  /** On a connection of its own, without a limit of time once the answer has begun. Closing the scope closes the connection. */
+  readonly stream: (request: HttpRequest) => Effect.Effect<HttpStream, TransportError, Scope.Scope>
+}
+
+export interface TransportOptions {
+  /**
+   * A request fails when the server is silent for so long, and in any case after twice as long, waiting for a free connection included (B5). Default
+   * 30 s: the server's own limit is 60 s.
+   */
+  readonly requestTimeout?: Duration.Input
+  /** Sockets for requests at most; watches have theirs beside them. Default 16. */
+  readonly connections?: number
+  /** Default `fixpoint`. */
+  readonly userAgent?: string
+}
+
+/** Below the idle time of servers (90 s) and load balancers (60 s): a socket that they just closed fails the request that is sent on it. */
+const keepAliveMillis = 30_000
+const connectMillis = 10_000
+
+interface Pools {
+  readonly tls: Tls
+  readonly requests: Dispatcher
+  readonly watches: Dispatcher
+}
+
+const poolsOf = (credentials: Credentials, tls: Tls, silenceMillis: number, connections: number): Pools => {
+  const { origin } = new URL(credentials.server)
+  const connect = {
+    ...tls,
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000,
+    timeout: Math.min(connectMillis, silenceMillis)
+  }
+  const common = { allowH2: false, keepAliveTimeout: keepAliveMillis, headersTimeout: silenceMillis } as const
+  const pool = (own: { readonly bodyTimeout: number; readonly connections: number | null }): Dispatcher =>
+    credentials.proxy === undefined
+      ? new Pool(origin, { ...common, ...own, connect })
+      : new ProxyAgent({ ...common, ...own, uri: credentials.proxy, requestTls: connect })
+  return {
+    tls,
+    requests: pool({ bodyTimeout: silenceMillis, connections }),
+    watches: pool({ bodyTimeout: 0, connections: null })
+  }
+}
+
+/** Opens no connection before the first request; closing the scope ends all exchanges. */
+export const make = (
+  credentials: Credentials,
+  options: TransportOptions = {}
+): Effect.Effect<Transport, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const silenceMillis = Duration.toMillis(options.requestTimeout ?? "30 seconds")
+    const connections = options.connections ?? 16
+    const userAgent = options.userAgent ?? "fixpoint"
+    const { origin, pathname } = new URL(credentials.server)
+    const base = pathname.replace(/\/+$/, "")
+
+    const open = new Set<Dispatcher>()
+    let pools: Pools | undefined
+    yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all([...open].map((pool) => pool.destroy()))))
+
+    const retire = (pool: Dispatcher): void => {
+      // Waits for what runs on it; a failure to close leaves it in `open`, to be destroyed with the rest.
+      pool.close().then(
+        () => open.delete(pool),
+        () => undefined
+      )
+    }
+
+    const poolsFor = (tls: Tls): Pools => {
+      if (pools?.tls === tls) return pools
+      if (pools !== undefined) {
+        retire(pools.requests)
+        retire(pools.watches)
+      }
+      pools = poolsOf(credentials, tls, silenceMillis, connections)
+      open.add(pools.requests).add(pools.watches)
+      return pools
+    }
+
+    const optionsOf = (request: HttpRequest, access: Access): Dispatcher.DispatchOptions => ({
+      origin,
+      method: request.method,
+      path: `${base}${request.path}`,
+      body: request.body ?? null,
+      headers: {
+        accept: "application/json",
+        "user-agent": userAgent,
+        ...(request.contentType !== undefined && { "content-type": request.contentType }),
+        ...access.headers
+      }
+    })
+
+    const failed = ({ error }: Broken) => new TransportError({ message: describe(error, origin) })
+
+    /** With the current credentials, and once more with others if they are refused. */
+    const admitted = <A extends { readonly code: number }, R>(
+      send: (access: Access) => Effect.Effect<A, Broken, R>
+    ): Effect.Effect<A, TransportError, R> =>
+      Effect.flatMap(credentials.current, (access) =>
+        Effect.flatMap(send(access), (answer) =>
+          answer.code !== 401
+            ? Effect.succeed(answer)
+            : Effect.flatMap(credentials.renew(access), (renewed) =>
+                renewed === access ? Effect.succeed(answer) : send(renewed)
+              )
+        )
+      ).pipe(Effect.mapError(failed))
+
+    const tooLong = Effect.fail(
+      new TransportError({ message: `${origin}: no whole answer within ${(2 * silenceMillis) / 1_000} s` })
+    )
+
+    return {
+      server: credentials.server,
+      request: (request) =>
+        admitted<Whole, never>((access) => whole(poolsFor(access.tls).requests, optionsOf(request, access))).pipe(
+          Effect.timeoutOrElse({ duration: 2 * silenceMillis, orElse: () => tooLong })
+        ),
+      stream: (request) =>
+        Effect.map(
+          admitted<Streamed, Scope.Scope>((access) =>
+            streamed(poolsFor(access.tls).watches, optionsOf(request, access))
+          ),
+          ({ code, headers, read }) => ({ code, headers, read: Effect.mapError(read, failed) })
+        )
+    }
+  })

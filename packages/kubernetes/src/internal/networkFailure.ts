@@ -1,0 +1,48 @@
+/** Tells why no answer came, in one line without headers, tokens or bodies. Pure. */
+
+const codeOf = (error: unknown): string => {
+  if (typeof error !== "object" || error === null) return ""
+  const { code, errors, cause } = error as { code?: unknown; errors?: unknown; cause?: unknown }
+  if (typeof code === "string" && code !== "") return code
+  if (Array.isArray(errors)) return codeOf(errors[0])
+  return cause === undefined ? "" : codeOf(cause)
+}
+
+const meanings: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "the connection was refused: is the API server running there?",
+  ECONNRESET: "the connection was reset",
+  EPIPE: "the connection was reset",
+  EHOSTUNREACH: "no way to the host",
+  ENETUNREACH: "no way to the network",
+  ENOTFOUND: "the host name is unknown",
+  EAI_AGAIN: "the host name could not be looked up",
+  ETIMEDOUT: "the connection timed out",
+  EPROTO: "the TLS handshake failed: does the server speak TLS on this port?",
+  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
+  UND_ERR_HEADERS_TIMEOUT: "no answer in time",
+  UND_ERR_BODY_TIMEOUT: "the answer stopped midway",
+  UND_ERR_SOCKET: "the connection was closed before the answer was complete",
+  UND_ERR_DESTROYED: "the client was closed",
+  UND_ERR_CLOSED: "the client was closed",
+  CERT_HAS_EXPIRED: "the server's certificate has expired",
+  ERR_TLS_CERT_ALTNAME_INVALID: "the server's certificate is for another name",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the server's certificate is not signed by the configured authority (CA)",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "the server's certificate is not signed by the configured authority (CA)",
+  SELF_SIGNED_CERT_IN_CHAIN: "the server's certificate is not signed by the configured authority (CA)",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "the server's certificate is not signed by the configured authority (CA)",
+  CERT_SIGNATURE_FAILURE: "the server's certificate is not signed by the configured authority (CA)"
+}
+
+const meaningOf = (code: string): string =>
+  meanings[code] ??
+  (code.startsWith("HPE_")
+    ? "the server does not answer in HTTP/1.1: is it a TLS port?"
+    : code.startsWith("ERR_TLS_") || code.startsWith("ERR_SSL_")
+      ? "the TLS handshake failed"
+      : "the request failed")
+
+/** `https://10.0.0.1:443: the connection was refused ... (ECONNREFUSED)` */
+export const describe = (error: unknown, server: string): string => {
+  const code = codeOf(error)
+  return `${server}: ${meaningOf(code)}${code === "" ? "" : ` (${code})`}`
+}
