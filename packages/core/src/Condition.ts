@@ -36,7 +36,10 @@ export const merge = (
   facts: { readonly now: string; readonly generation: number | undefined }
 ): ReadonlyArray<Condition> => {
   const next = new Map(previous.map((condition) => [condition.type, condition]))
-  for (const { message, reason, status, type } of said) {
+  // Said twice in one pass, the last word counts.
+  for (const { message, reason, status, type } of new Map(
+    said.map((condition) => [condition.type, condition])
+  ).values()) {
     const before = next.get(type)
     next.set(type, {
       type,

@@ -17,7 +17,8 @@
  * }) {}
  * ```
  *
- * Caveat: a pattern reaches the CRD only if its RegExp has the `u` flag; without it the server accepts what the codec then calls malformed.
+ * Caveats: a pattern reaches the CRD only if its RegExp has the `u` flag, and a least length of n is half of it there (UTF-16 units against code
+ * points); what the server accepts beyond the codec is told as malformed.
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Result from "effect/Result"
