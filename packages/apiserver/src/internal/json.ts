@@ -66,3 +66,15 @@ export const mapItems = (
   const out = items.map(f)
   return out.some((item, index) => item !== items[index]) ? out : items
 }
+
+/** Items by what `f` says of them, in the order in which that was first said. */
+export const groupBy = <A, K>(items: ReadonlyArray<A>, f: (item: A) => K): Map<K, Array<A>> => {
+  const out = new Map<K, Array<A>>()
+  for (const item of items) {
+    const key = f(item)
+    const group = out.get(key)
+    if (group === undefined) out.set(key, [item])
+    else group.push(item)
+  }
+  return out
+}
