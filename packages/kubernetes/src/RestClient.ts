@@ -219,10 +219,7 @@ const reads = ({
   }
 })
 
-const writes = ({
-  read,
-  readObject
-}: Requests): Pick<Service, "create" | "replace" | "patch" | "delete" | "deleteCollection"> => ({
+const writes = ({ readObject }: Requests): Pick<Service, "create" | "replace" | "patch"> => ({
   create: (resource, object, options = {}) => {
     const namespace = resource.scope === "Namespaced" ? object.metadata?.namespace : undefined
     const name = object.metadata?.name ?? object.metadata?.generateName
@@ -269,7 +266,10 @@ const writes = ({
         })
       )
     )
-  },
+  }
+})
+
+const deletes = ({ read, readObject }: Requests): Pick<Service, "delete" | "deleteCollection"> => ({
   delete: (resource, ref, options = {}) => {
     const operation = operationOf("delete", resource, ref)
     return checked(operation, ref.namespace, ref.name, () =>
@@ -337,6 +337,7 @@ export const make = (transport: Transport, options: RestClientOptions = {}): Ser
   return {
     ...reads(asked),
     ...writes(asked),
+    ...deletes(asked),
     watch: watch(transport, Duration.toMillis(options.idleLimit ?? "90 seconds"))
   }
 }

@@ -12,10 +12,11 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { type Dispatcher, Pool, ProxyAgent } from "undici"
-import type { Access, Credentials, Tls } from "./Credentials.ts"
+import type { Dispatcher } from "undici"
+import type { Access, Credentials } from "./Credentials.ts"
 import { type Broken, type Streamed, streamed, type Whole, whole } from "./internal/exchange.ts"
 import { describe } from "./internal/networkFailure.ts"
+import { makePools } from "./internal/pools.ts"
 
 /** No answer. `message` is one line that names the server and the cause, never headers or bodies. Whether the request was done is unknown. */
 export class TransportError extends Data.TaggedError("TransportError")<{ readonly message: string }> {}
@@ -63,36 +64,6 @@ export interface TransportOptions {
   readonly userAgent?: string
 }
 
-/** Below the idle time of servers (90 s) and load balancers (60 s): a socket that they just closed fails the request that is sent on it. */
-const keepAliveMillis = 30_000
-const connectMillis = 10_000
-
-interface Pools {
-  readonly tls: Tls
-  readonly requests: Dispatcher
-  readonly watches: Dispatcher
-}
-
-const poolsOf = (credentials: Credentials, tls: Tls, silenceMillis: number, connections: number): Pools => {
-  const { origin } = new URL(credentials.server)
-  const connect = {
-    ...tls,
-    keepAlive: true,
-    keepAliveInitialDelay: 30_000,
-    timeout: Math.min(connectMillis, silenceMillis)
-  }
-  const common = { allowH2: false, keepAliveTimeout: keepAliveMillis, headersTimeout: silenceMillis } as const
-  const pool = (own: { readonly bodyTimeout: number; readonly connections: number | null }): Dispatcher =>
-    credentials.proxy === undefined
-      ? new Pool(origin, { ...common, ...own, connect })
-      : new ProxyAgent({ ...common, ...own, uri: credentials.proxy, requestTls: connect })
-  return {
-    tls,
-    requests: pool({ bodyTimeout: silenceMillis, connections }),
-    watches: pool({ bodyTimeout: 0, connections: null })
-  }
-}
-
 /** Opens no connection before the first request; closing the scope ends all exchanges. */
 export const make = (
   credentials: Credentials,
@@ -100,33 +71,17 @@ export const make = (
 ): Effect.Effect<Transport, never, Scope.Scope> =>
   Effect.gen(function* () {
     const silenceMillis = Duration.toMillis(options.requestTimeout ?? "30 seconds")
-    const connections = options.connections ?? 16
     const userAgent = options.userAgent ?? "fixpoint"
     const { origin, pathname } = new URL(credentials.server)
     const base = pathname.replace(/\/+$/, "")
 
-    const open = new Set<Dispatcher>()
-    let pools: Pools | undefined
-    yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all([...open].map((pool) => pool.destroy()))))
-
-    const retire = (pool: Dispatcher): void => {
-      // Waits for what runs on it; a failure to close leaves it in `open`, to be destroyed with the rest.
-      pool.close().then(
-        () => open.delete(pool),
-        () => undefined
-      )
-    }
-
-    const poolsFor = (tls: Tls): Pools => {
-      if (pools?.tls === tls) return pools
-      if (pools !== undefined) {
-        retire(pools.requests)
-        retire(pools.watches)
-      }
-      pools = poolsOf(credentials, tls, silenceMillis, connections)
-      open.add(pools.requests).add(pools.watches)
-      return pools
-    }
+    const pools = makePools({
+      origin,
+      proxy: credentials.proxy,
+      silenceMillis,
+      connections: options.connections ?? 16
+    })
+    yield* Effect.addFinalizer(() => Effect.promise(pools.destroy))
 
     const optionsOf = (request: HttpRequest, access: Access): Dispatcher.DispatchOptions => ({
       origin,
@@ -164,13 +119,13 @@ export const make = (
     return {
       server: credentials.server,
       request: (request) =>
-        admitted<Whole, never>((access) => whole(poolsFor(access.tls).requests, optionsOf(request, access))).pipe(
+        admitted<Whole, never>((access) => whole(pools.pair(access.tls).requests, optionsOf(request, access))).pipe(
           Effect.timeoutOrElse({ duration: 2 * silenceMillis, orElse: () => tooLong })
         ),
       stream: (request) =>
         Effect.map(
           admitted<Streamed, Scope.Scope>((access) =>
-            streamed(poolsFor(access.tls).watches, optionsOf(request, access))
+            streamed(pools.pair(access.tls).watches, optionsOf(request, access))
           ),
           ({ code, headers, read }) => ({ code, headers, read: Effect.mapError(read, failed) })
         )
