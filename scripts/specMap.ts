@@ -158,7 +158,7 @@ export const check = (text: string, results: RunResults): Report => {
     problems: [
       ...shapeProblems(rows),
       ...unknown.map((id) => `${id} is cited but is no statement: ${testsOf(id).map(({ name }) => name)[0]}`),
-      ...unproven.map((id) => `${id} is kept, but no passing test cites it`),
+      ...(unproven.length > 0 ? [`kept, but no passing test cites them: ${unproven.join(", ")}`] : []),
       ...(someSkipped ? [] : stale)
     ],
     notices: [

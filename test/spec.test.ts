@@ -55,7 +55,7 @@ describe("the check of the spec map", () => {
   it.each([["failed"], ["absent"]])("fails on a kept row whose only test is %s", (state) => {
     const run = state === "failed" ? results(ran("one (K1)", "failed")) : results()
     const text = withTests(clean, run)
-    expect(check(text, run).problems).toEqual(["K1 is kept, but no passing test cites it"])
+    expect(check(text, run).problems).toEqual(["kept, but no passing test cites them: K1"])
   })
 
   it("fails on a test that cites a number that nobody stated", () => {
