@@ -8,7 +8,7 @@ import { isList, isObject, type JsonObject, mapEntries, mapItems, setEntry } fro
 
 export { isObject, type JsonObject } from "./json.ts"
 export { check } from "./schemaCheck.ts"
-export { validate } from "./schemaValidation.ts"
+export { hasRules, validate, type ValidationOptions } from "./schemaValidation.ts"
 
 /** A node of an OpenAPI v3 schema with the extensions that the API server knows. `$ref` is refused by `check` and occurs nowhere else. */
 export interface Schema {
@@ -52,9 +52,13 @@ export interface Schema {
 
 const metaFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"])
 
-/** The schema of the values of a map, true where any value passes, undefined where no further key does. */
+/** The schema of the values of a map, true where the schema has none to say, undefined where no further key is known. */
 const additional = (schema: Schema): Schema | true | undefined =>
-  schema.additionalProperties === false ? undefined : schema.additionalProperties
+  isObject(schema.additionalProperties)
+    ? schema.additionalProperties
+    : schema.additionalProperties === undefined
+      ? undefined
+      : true
 
 const property = (schema: Schema, key: string): Schema | undefined =>
   schema.properties !== undefined && Object.hasOwn(schema.properties, key) ? schema.properties[key] : undefined

@@ -1,0 +1,120 @@
+/** What must hold of a value beyond its schema's keywords: keys of list maps and values of sets are unique, embedded resources name their kind (F97). */
+import type { StatusCause } from "@fixpoint/core/ApiError"
+import { isList, isObject } from "./json.ts"
+import { fieldInvalid, fieldRequired } from "./refusal.ts"
+import type { Schema } from "./structuralSchema.ts"
+
+const childField = (field: string, name: string): string => (field === "" ? name : `${field}.${name}`)
+
+/** Visits every object and list that the schema describes, outermost first. */
+const walk = (
+  schema: Schema,
+  value: unknown,
+  field: string,
+  visit: (schema: Schema, value: unknown, field: string) => ReadonlyArray<StatusCause>
+): ReadonlyArray<StatusCause> => {
+  const { additionalProperties, items, properties } = schema
+  const causes = [...visit(schema, value, field)]
+  if (isList(value)) {
+    if (items !== undefined) {
+      for (const [at, item] of value.entries()) causes.push(...walk(items, item, `${field}[${at}]`, visit))
+    }
+  } else if (isObject(value)) {
+    for (const [name, child] of Object.entries(value)) {
+      if (properties !== undefined && Object.hasOwn(properties, name)) {
+        causes.push(...walk(properties[name]!, child, childField(field, name), visit))
+      } else if (isObject(additionalProperties)) {
+        causes.push(...walk(additionalProperties, child, `${field}[${name}]`, visit))
+      }
+    }
+  }
+  return causes
+}
+
+const duplicate = (field: string, value: unknown): StatusCause => ({
+  reason: "FieldValueDuplicate",
+  message: `Duplicate value: ${JSON.stringify(value)}`,
+  field
+})
+
+/** The second of several equal ones, however many follow. */
+const doubles = (values: ReadonlyArray<unknown>): ReadonlyArray<number> => {
+  const seen = new Map<string, number>()
+  const out: Array<number> = []
+  for (const [at, value] of values.entries()) {
+    const text = JSON.stringify(sorted(value))
+    const times = (seen.get(text) ?? 0) + 1
+    seen.set(text, times)
+    if (times === 2) out.push(at)
+  }
+  return out
+}
+
+/** With the keys of objects in order, so that equal values have equal texts. */
+const sorted = (value: unknown): unknown => {
+  if (isList(value)) return value.map(sorted)
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((name) => [name, sorted(value[name])])
+  )
+}
+
+/** Duplicates in sets and list maps. */
+export const listCauses = (schema: Schema, value: unknown): ReadonlyArray<StatusCause> =>
+  walk(schema, value, "", (at, list, field) => {
+    if (!isList(list)) return []
+    switch (at["x-kubernetes-list-type"]) {
+      case "set":
+        return doubles(list).map((index) => duplicate(`${field}[${index}]`, list[index]))
+      case "map":
+        return mapCauses(at["x-kubernetes-list-map-keys"] ?? [], list, field)
+    }
+    return []
+  })
+
+const mapCauses = (
+  keys: ReadonlyArray<string>,
+  list: ReadonlyArray<unknown>,
+  field: string
+): ReadonlyArray<StatusCause> => {
+  const odd = list.findIndex((item) => item !== null && !isObject(item))
+  if (odd >= 0) {
+    return [fieldInvalid(`${field}[${odd}]`, list[odd], "must be an object for an array of list-type map")]
+  }
+  const named = list.map((item) =>
+    Object.fromEntries(
+      keys.flatMap((key) => (isObject(item) && Object.hasOwn(item, key) ? [[key, item[key]] as const] : []))
+    )
+  )
+  return doubles(named).map((index) => duplicate(`${field}[${index}]`, named[index]))
+}
+
+const dns1035 =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+
+/** What an embedded resource lacks of an object: apiVersion and kind. The root is the request's to check. */
+export const embeddedCauses = (schema: Schema, value: unknown): ReadonlyArray<StatusCause> =>
+  walk(schema, value, "", (at, object, field) => {
+    if (at["x-kubernetes-embedded-resource"] !== true || !isObject(object) || at === schema) return []
+    const causes: Array<StatusCause> = []
+    const missing = (name: string): void => {
+      if (!Object.hasOwn(object, name)) causes.push(fieldRequired(childField(field, name)))
+    }
+    missing("apiVersion")
+    missing("kind")
+    const text = (name: string, flaw: (text: string) => string | undefined): void => {
+      if (!Object.hasOwn(object, name)) return
+      const own = object[name]
+      const problem = typeof own !== "string" ? "must be a string" : own === "" ? "must not be empty" : flaw(own)
+      if (problem !== undefined) causes.push(fieldInvalid(childField(field, name), own, problem))
+    }
+    text("apiVersion", (own) => (own.split("/").length > 2 ? `unexpected GroupVersion string: ${own}` : undefined))
+    text("kind", (own) =>
+      own.length <= 63 && /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(own.toLowerCase())
+        ? undefined
+        : `may have mixed case, but should otherwise match: ${dns1035}`
+    )
+    return causes
+  })
