@@ -65,6 +65,7 @@ export interface SourceModule extends TextFile {
   /** The text with every comment blanked out, line for line. */
   readonly code: string
   readonly codeLines: number
+  /** Lines of comment alone, without those of the examples in it, which are compiled like code. */
   readonly commentLines: number
 }
 
@@ -84,6 +85,9 @@ const blankComments = (text: string, comments: ReadonlyArray<{ start: number; en
 }
 
 const filled = (text: string): number => text.split("\n").filter((line) => line.trim() !== "").length
+
+const exampleLines = (text: string): number =>
+  [...text.matchAll(/^ *\* ```ts[^]*?^ *\* ```$/gm)].reduce((sum, [fence]) => sum + filled(fence), 0)
 
 const exportName = (kind: string, name: string | null): string => (kind === "Name" ? (name ?? "") : kind)
 
@@ -280,7 +284,7 @@ export const parseModule = (path: string, text: string): SourceModule => {
     mentions: mentionsOf(parsed.program),
     code,
     codeLines,
-    commentLines: filled(text) - codeLines
+    commentLines: filled(text) - codeLines - exampleLines(text)
   }
 }
 
