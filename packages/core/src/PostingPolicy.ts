@@ -101,7 +101,9 @@ export const standard: PostingPolicy = {
 export const kopf: PostingPolicy = { ...standard, besideWarning: true, clusterScopedEvents: "operator-namespace" }
 
 /** The policy in force. Default: `standard`. */
-export const Policy = Context.Reference<PostingPolicy>("@fixpoint/core/PostingPolicy", { defaultValue: () => standard })
+export const PostingPolicy = Context.Reference<PostingPolicy>("@fixpoint/core/PostingPolicy", {
+  defaultValue: () => standard
+})
 
 const severities: Readonly<Record<LogLevel.LogLevel, number>> = {
   All: -Infinity,
@@ -126,17 +128,21 @@ const typeOfLevel = (level: Level): string => {
   return at <= 50 ? "Fatal" : typeof level === "number" ? `Level ${level}` : level
 }
 
-/** Nested lists deeper than this, or cyclic ones, are not looked into. */
-const depthMax = 32
-
-const subjects = (about: About, depth = 0): ReadonlyArray<Subject> => {
-  if (about === undefined || about === null || depth > depthMax) return []
-  if (isList(about)) return about.flatMap((inner) => subjects(inner, depth + 1))
-  // An Event about an Event would be told of by the next one, for ever (P15).
-  return about.kind === "Event" && about.apiVersion === "v1" ? [] : [about]
-}
-
 const isList = (about: About): about is ReadonlyArray<About> => Array.isArray(about)
+
+const subjects = (about: About): ReadonlyArray<Subject> => {
+  const found: Array<Subject> = []
+  const seen = new Set<About>()
+  const visit = (one: About): void => {
+    if (one === undefined || one === null || seen.has(one)) return
+    seen.add(one)
+    if (isList(one)) one.forEach(visit)
+    // An Event about an Event would be told of by the next one, for ever (P15).
+    else if (one.kind !== "Event" || one.apiVersion !== "v1") found.push(one)
+  }
+  visit(about)
+  return found
+}
 
 const property = (value: unknown, key: string): unknown => {
   try {
