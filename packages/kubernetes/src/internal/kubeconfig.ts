@@ -22,7 +22,10 @@ const faultOf = (error: unknown): string => {
     reason?: unknown
   }
   if (name === "YAMLException") {
-    return `not YAML: ${String(reason)}${typeof mark?.line === "number" ? ` in line ${mark.line + 1}` : ""}`
+    const words = String(reason)
+      .replaceAll(/"[^"]*"/g, '"..."')
+      .replaceAll(/[!<].*/g, "...")
+    return `not YAML: ${words}${typeof mark?.line === "number" ? ` in line ${mark.line + 1}` : ""}`
   }
   if (typeof code === "string") return code
   // What client-node finds: "clusters[0].cluster.server is missing".

@@ -1,0 +1,294 @@
+import { execFileSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { delimiter, join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { ApiClient } from "@fixpoint/core/ApiClient"
+import { OwnNamespace } from "@fixpoint/core/OwnNamespace"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Kubernetes from "../src/Kubernetes.ts"
+import type { KubernetesError } from "../src/KubernetesError.ts"
+import { makeCertificate } from "./certificate.ts"
+import { configMap, configMaps, json, serve } from "./scriptedServer.ts"
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "fixpoint-kubeconfig-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+)
+
+const nowhere: Kubernetes.Surroundings = { env: {}, home: "/nonexistent", folder: "/nonexistent" }
+
+interface Written {
+  readonly server?: string
+  readonly cluster?: object
+  readonly user?: object
+  readonly context?: object
+  readonly current?: string | undefined
+}
+
+const kubeconfig = ({ cluster = {}, context = {}, current = "main", server, user = {} }: Written): string =>
+  JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": current,
+    clusters: [{ name: "c", cluster: { server, ...cluster } }],
+    users: [{ name: "u", user }],
+    contexts: [{ name: "main", context: { cluster: "c", user: "u", ...context } }]
+  })
+
+const get = ApiClient.use((api) => api.get(configMaps, { namespace: "team", name: "a" }))
+
+const run = <A, E>(effect: Effect.Effect<A, E, ApiClient>, options: Kubernetes.Options, surroundings = nowhere) =>
+  Effect.provide(effect, Kubernetes.layerWith(options, surroundings), { local: true })
+
+const failureOf = (options: Kubernetes.Options, surroundings = nowhere) =>
+  Effect.flip(run(Effect.void as Effect.Effect<void, KubernetesError, ApiClient>, options, surroundings))
+
+/** A server that echoes who came. */
+const mirror = serve((asked, response) =>
+  json(response, 200, { ...configMap("a"), data: { authorization: asked.headers.authorization ?? "" } })
+)
+
+describe("Kubernetes", () => {
+  it.live("without any configuration the error names all that was looked for", () =>
+    Effect.gen(function* () {
+      const error = yield* failureOf({})
+      assert.strictEqual(error.reason, "NotConfigured")
+      assert.strictEqual(
+        error.message,
+        "no cluster is configured: KUBECONFIG is not set, there is no /nonexistent/.kube/config, and KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set as in a Pod"
+      )
+      const missing = yield* failureOf({}, { ...nowhere, env: { KUBECONFIG: `/x${delimiter}/y` } })
+      assert.include(missing.message, "KUBECONFIG names no file that exists (/x, /y)")
+    })
+  )
+
+  it.live("looks at options, then KUBECONFIG, then the home folder, then the Pod", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const at = (name: string, token: string) => {
+        writeFileSync(join(path, name), kubeconfig({ server: server.url, user: { token } }))
+        return join(path, name)
+      }
+      const server = yield* mirror
+      mkdirSync(join(path, ".kube"))
+      const option = at("option", "option")
+      const env = at("env", "env")
+      at(join(".kube", "config"), "home")
+      const pod = { KUBERNETES_SERVICE_HOST: "127.0.0.1", KUBERNETES_SERVICE_PORT: "1" }
+      const who = (options: Kubernetes.Options, surroundings: Partial<Kubernetes.Surroundings>) =>
+        Effect.map(
+          run(get, options, { ...nowhere, ...surroundings }),
+          ({ data }) => (data as { authorization: string }).authorization
+        )
+      const all = { env: { ...pod, KUBECONFIG: env }, home: path }
+      assert.strictEqual(yield* who({ server: server.url, token: Redacted.make("plain") }, all), "Bearer plain")
+      assert.strictEqual(yield* who({ kubeconfig: option }, all), "Bearer option")
+      assert.strictEqual(yield* who({}, all), "Bearer env")
+      assert.strictEqual(yield* who({}, { ...all, env: pod }), "Bearer home")
+      const last = yield* failureOf({}, { ...nowhere, env: pod })
+      assert.include(last.message, "/nonexistent/token")
+    })
+  )
+
+  it.live("files of KUBECONFIG are merged: the first that names a thing wins, missing ones are passed over", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const server = yield* mirror
+      writeFileSync(join(path, "one"), kubeconfig({ server: server.url, user: { token: "one" }, current: "" }))
+      writeFileSync(join(path, "two"), kubeconfig({ server: "http://127.0.0.1:1", user: { token: "two" } }))
+      const KUBECONFIG = [join(path, "missing"), join(path, "one"), join(path, "two")].join(delimiter)
+      const object = yield* run(get, {}, { ...nowhere, env: { KUBECONFIG } })
+      assert.deepStrictEqual(object.data, { authorization: "Bearer one" })
+    })
+  )
+
+  it.live("tells the namespace that the operator lives in", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const file = join(path, "config")
+      const own = (options: Kubernetes.Options) => run(OwnNamespace as unknown as Effect.Effect<string>, options)
+      writeFileSync(file, kubeconfig({ server: "http://127.0.0.1:1", context: { namespace: "operators" } }))
+      assert.strictEqual(yield* own({ kubeconfig: file }), "operators")
+      assert.strictEqual(yield* own({ kubeconfig: file, namespace: "other" }), "other")
+      writeFileSync(file, kubeconfig({ server: "http://127.0.0.1:1" }))
+      assert.strictEqual(yield* own({ kubeconfig: file }), "default")
+      assert.strictEqual(yield* own({ server: "http://127.0.0.1:1" }), "default")
+    })
+  )
+
+  it.live("a kubeconfig with a client certificate, an authority and another server name works over TLS", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const [server, client] = [makeCertificate("server"), makeCertificate("client")]
+      const scripted = yield* serve((_, response) => json(response, 200, configMap("a")), server)
+      writeFileSync(join(path, "ca.pem"), server.cert)
+      const file = join(path, "config")
+      writeFileSync(
+        file,
+        kubeconfig({
+          server: scripted.url,
+          cluster: { "certificate-authority": "ca.pem", "tls-server-name": "localhost" },
+          user: {
+            "client-certificate-data": Buffer.from(client.cert).toString("base64"),
+            "client-key-data": Buffer.from(client.key).toString("base64")
+          }
+        })
+      )
+      assert.strictEqual((yield* run(get, { kubeconfig: file })).metadata.name, "a")
+      // A context without a user still trusts the cluster's authority.
+      writeFileSync(
+        file,
+        kubeconfig({
+          server: scripted.url,
+          cluster: { "certificate-authority": "ca.pem" },
+          context: { user: undefined }
+        })
+      )
+      assert.strictEqual((yield* run(get, { kubeconfig: file })).metadata.name, "a")
+    })
+  )
+
+  it.live("a plugin is run once, and again when its token is refused (B22)", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      let wanted = "t1"
+      const server = yield* serve((asked, response) =>
+        asked.headers.authorization === `Bearer ${wanted}`
+          ? json(response, 200, configMap("a"))
+          : json(response, 401, {})
+      )
+      const plugin = join(path, "plugin.mjs")
+      const log = join(path, "log")
+      writeFileSync(join(path, "token"), "t1")
+      writeFileSync(log, "")
+      writeFileSync(
+        plugin,
+        `import { appendFileSync, readFileSync } from "node:fs"
+         appendFileSync(${JSON.stringify(log)}, "run\\n")
+         const token = readFileSync(${JSON.stringify(join(path, "token"))}, "utf8")
+         console.log(JSON.stringify({ apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential", status: { token } }))`
+      )
+      const file = join(path, "config")
+      const exec = { apiVersion: "client.authentication.k8s.io/v1", command: process.execPath, args: [plugin] }
+      writeFileSync(file, kubeconfig({ server: server.url, user: { exec } }))
+      yield* run(
+        Effect.gen(function* () {
+          yield* get
+          yield* get
+          assert.strictEqual(readFileSync(log, "utf8"), "run\n")
+          wanted = "t2"
+          writeFileSync(join(path, "token"), "t2")
+          // Not again within 5 s of its last run.
+          assert.strictEqual((yield* Effect.flip(get)).reason._tag, "Unauthorized")
+          yield* Effect.sleep("5 seconds")
+          yield* get
+          assert.strictEqual(readFileSync(log, "utf8"), "run\nrun\n")
+        }),
+        { kubeconfig: file }
+      )
+    })
+  )
+
+  const faults: ReadonlyArray<readonly [what: string, text: string, message: string]> = [
+    [
+      "YAML that is none",
+      "users:\n- name: u\n  user: {token: s3cr3t, x: [}\n",
+      "the kubeconfig F is malformed: not YAML: missed comma between flow collection entries in line 3"
+    ],
+    ["a list", "[]", "the kubeconfig F has no current-context: set one, or give the option context (it has: )"],
+    ["nothing", "", "the kubeconfig F is malformed: not YAML: expected a document, but the input is empty"],
+    ["a word", "hello", "the kubeconfig F has no current-context: set one, or give the option context (it has: )"],
+    [
+      "a token that YAML takes for a reference",
+      "token: *s3cr3t",
+      'the kubeconfig F is malformed: not YAML: unidentified alias "..." in line 1'
+    ],
+    [
+      "a token that YAML takes for a tag",
+      "token: !s3cr3t",
+      "the kubeconfig F is malformed: not YAML: unknown scalar tag ... in line 1"
+    ],
+    [
+      "no current context",
+      kubeconfig({ server: "http://x", current: "" }),
+      "the kubeconfig F has no current-context: set one, or give the option context (it has: main)"
+    ],
+    [
+      "an unknown context",
+      kubeconfig({ server: "http://x", current: "other" }),
+      "the kubeconfig F has no context other (it has: main)"
+    ],
+    [
+      "an unknown cluster",
+      kubeconfig({ server: "http://x", context: { cluster: "gone" } }),
+      "the context main of the kubeconfig F names the cluster gone, which is not in it"
+    ],
+    [
+      "an unknown user",
+      kubeconfig({ server: "http://x", context: { user: "gone" } }),
+      "the context main of the kubeconfig F names the user gone, who is not in it"
+    ],
+    ["no server", kubeconfig({}), "the kubeconfig F is malformed: clusters[0].cluster.server is missing"],
+    [
+      "a server that is no URL",
+      kubeconfig({ server: "not a url" }),
+      "the cluster c of the kubeconfig F has a server that is not a URL"
+    ],
+    [
+      "a proxy of another kind",
+      kubeconfig({ server: "https://x", cluster: { "proxy-url": "socks5://127.0.0.1:1" } }),
+      "the cluster c of the kubeconfig F has a proxy-url that is not http or https; no other is supported"
+    ],
+    [
+      "a key file that is away",
+      kubeconfig({ server: "https://x", user: { "client-certificate": "gone.pem", "client-key": "gone.key" } }),
+      "no credentials from the kubeconfig F: ENOENT"
+    ]
+  ]
+  it.live.each(faults)("a kubeconfig with %s is told in one line without its contents", ([, text, message]) =>
+    Effect.gen(function* () {
+      const file = join(yield* folder, "config")
+      writeFileSync(file, text)
+      const error = yield* failureOf({ kubeconfig: file })
+      assert.strictEqual(error.message.replaceAll(file, "F"), message)
+      assert.notInclude(error.message, "s3cr3t")
+    })
+  )
+
+  it.live("options that do not go together are told", () =>
+    Effect.gen(function* () {
+      const one = yield* failureOf({ server: "ftp://x" })
+      const two = yield* failureOf({ server: "https://x", cert: "c" })
+      assert.deepStrictEqual(
+        [one.message, two.message],
+        [
+          "the option server is not a http or https URL: ftp://x",
+          "the options cert and key belong together: one is missing"
+        ]
+      )
+      const three = yield* failureOf({ kubeconfig: "/nonexistent/config" })
+      assert.strictEqual(three.message, "cannot read the kubeconfig /nonexistent/config: ENOENT")
+    })
+  )
+
+  it("client-node is loaded for kubeconfigs only: it costs 0.4 s and 128 MiB", () => {
+    const program = `
+      import { registerHooks } from "node:module"
+      const seen = []
+      registerHooks({ resolve(specifier, context, next) { seen.push(specifier); return next(specifier, context) } })
+      const { Kubernetes } = await import("@fixpoint/kubernetes")
+      const Effect = await import("effect/Effect")
+      const Layer = await import("effect/Layer")
+      await Effect.runPromise(Effect.scoped(Layer.build(Kubernetes.layerWith({ server: "http://127.0.0.1:1" }))))
+      console.log(seen.includes("undici") || seen.some((s) => s.includes("client-node")) ? "loaded" : "not loaded")
+    `
+    const output = execFileSync(
+      process.execPath,
+      ["--conditions=@fixpoint/source", "--input-type=module", "--eval", program],
+      { cwd: join(import.meta.dirname, ".."), encoding: "utf8", timeout: 30_000 }
+    )
+    assert.strictEqual(output.trim(), "not loaded")
+  })
+})
