@@ -67,9 +67,11 @@ export const countsLine = ({ passed, failed, skipped }: Counts): string =>
 /** One line a reason: how many tests were skipped for it, and why. Unexplained ones are named. */
 export const skipLines = (results: RunResults): ReadonlyArray<string> => {
   const byReason = new Map<string, Array<string>>()
+  const unexplained = results.controlPlane ? "no reason was given" : noControlPlane
+  const broken = (file: string) => results.failures.some(({ where }) => where.startsWith(file))
   for (const test of results.tests) {
     if (test.state !== "skipped") continue
-    const reason = test.note ?? (results.controlPlane ? "no reason was given" : noControlPlane)
+    const reason = test.note ?? (broken(test.file) ? "what their suite needs had failed" : unexplained)
     byReason.set(reason, [...(byReason.get(reason) ?? []), `${test.file}: ${test.name}`])
   }
   return [...byReason].flatMap(([reason, names]) => [

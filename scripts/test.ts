@@ -50,7 +50,9 @@ const failedSteps = steps.filter((step) => !step.ok && !(step === tests && expla
 const counts = count(results, failedSteps.length + (counted || failedSteps.includes(tests) ? 0 : 1))
 
 console.log("")
-for (const { where, message } of results?.failures ?? []) console.log(`failed outside of a test: ${where}: ${message}`)
+for (const { where, message } of results?.failures ?? []) {
+  console.log(`failed outside of a test: ${where}: ${message.split("\n", 1)[0]}`)
+}
 for (const step of failedSteps) console.log(`failed: ${step.name}`)
 if (!counted) console.log("failed: no test ran")
 for (const line of results === undefined ? [] : skipLines(results)) console.log(line)

@@ -110,6 +110,10 @@ describe("the closing lines", () => {
       `1 skipped: ${noControlPlane}`,
       "1 skipped: needs kubectl"
     ])
+    const failures = [{ where: "packages/core/test/WorkQueue.test.ts: a suite", message: "no port" }]
+    expect(skipLines({ ...results(ran("a", "skipped")), failures })).toEqual([
+      "1 skipped: what their suite needs had failed"
+    ])
     expect(skipLines(results(ran("a", "skipped")))).toEqual([
       "1 skipped: no reason was given",
       "  packages/core/test/WorkQueue.test.ts: a"
