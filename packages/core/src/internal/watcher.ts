@@ -323,7 +323,7 @@ const onFailed = (state: State, error: ApiError, facts: Facts): Step => {
 }
 
 /** Waits for the backoff, or for what the server asked for and the backoff on top, so that many clients told the same do not come together (B19, B20). */
-const wait = (state: State, then: (Phase & { _tag: "Waiting" })["next"], facts: Facts, error?: ApiError): Step => {
+const wait = (state: State, next: (Phase & { _tag: "Waiting" })["next"], facts: Facts, error?: ApiError): Step => {
   const { delayMillisMax, delayMillisMin, slowMillisMax, slowMillisMin } = state.options
   const [min, max] =
     error !== undefined && isSlow(error) ? [slowMillisMin, slowMillisMax] : [delayMillisMin, delayMillisMax]
