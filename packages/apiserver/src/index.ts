@@ -1,1 +1,2 @@
-export {}
+/** A Kubernetes API in memory. */
+export * as ApiServer from "./ApiServer.ts"

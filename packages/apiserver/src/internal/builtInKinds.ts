@@ -1,0 +1,344 @@
+/** The built-in kinds that are served from the start, and what each does beyond its schema. */
+import type { KubeObject } from "@fixpoint/core/KubeObject"
+import { builtInSchema } from "./builtInSchemas.ts"
+import { customResourceDefinitionRules } from "./customResources.ts"
+import type { Definition, GenerationRule, KindRules } from "./definition.ts"
+import * as Events from "./events.ts"
+import { leaseRules } from "./leases.ts"
+import { namespaceRules } from "./namespaces.ts"
+import type { NameRule } from "./objectMeta.ts"
+import type { FieldLabels } from "./selector.ts"
+import { secretRules, configMapRules } from "./configuration.ts"
+import { serviceRules } from "./services.ts"
+import { deploymentRules } from "./workloads.ts"
+import type { Schema } from "./structuralSchema.ts"
+
+interface BuiltIn {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly plural: string
+  readonly shortNames?: ReadonlyArray<string>
+  readonly cluster?: true
+  readonly status?: true
+  readonly generation?: GenerationRule
+  readonly name?: NameRule
+  /** A PUT without a version is refused (F72). */
+  readonly versioned?: true
+  readonly createsOnUpdate?: true
+  readonly answersDeleted?: true
+  readonly noCollection?: true
+  readonly fields?: Readonly<Record<string, string>>
+  /** Says unknown field labels as custom resources do (F48). */
+  readonly plainLabels?: true
+  readonly rules?: KindRules
+  readonly scale?: true
+}
+
+const kinds: ReadonlyArray<BuiltIn> = [
+  {
+    group: "",
+    version: "v1",
+    kind: "Namespace",
+    plural: "namespaces",
+    shortNames: ["ns"],
+    cluster: true,
+    status: true,
+    name: "label",
+    answersDeleted: true,
+    noCollection: true,
+    fields: { "status.phase": "status.phase" },
+    plainLabels: true,
+    rules: namespaceRules
+  },
+  { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", shortNames: ["cm"], rules: configMapRules },
+  {
+    group: "",
+    version: "v1",
+    kind: "Secret",
+    plural: "secrets",
+    fields: { type: "type" },
+    plainLabels: true,
+    rules: secretRules
+  },
+  {
+    group: "",
+    version: "v1",
+    kind: "Service",
+    plural: "services",
+    shortNames: ["svc"],
+    status: true,
+    name: "dns1035",
+    createsOnUpdate: true,
+    answersDeleted: true,
+    fields: { "spec.clusterIP": "spec.clusterIP", "spec.type": "spec.type" },
+    plainLabels: true,
+    rules: serviceRules
+  },
+  {
+    group: "",
+    version: "v1",
+    kind: "ServiceAccount",
+    plural: "serviceaccounts",
+    shortNames: ["sa"],
+    answersDeleted: true
+  },
+  {
+    group: "",
+    version: "v1",
+    kind: "Pod",
+    plural: "pods",
+    shortNames: ["po"],
+    status: true,
+    generation: "spec",
+    answersDeleted: true,
+    plainLabels: true,
+    fields: {
+      "spec.nodeName": "spec.nodeName",
+      "spec.restartPolicy": "spec.restartPolicy",
+      "spec.schedulerName": "spec.schedulerName",
+      "spec.serviceAccountName": "spec.serviceAccountName",
+      "spec.hostNetwork": "spec.hostNetwork",
+      "status.phase": "status.phase",
+      "status.podIP": "status.podIP",
+      "status.nominatedNodeName": "status.nominatedNodeName"
+    }
+  },
+  {
+    group: "",
+    version: "v1",
+    kind: "PersistentVolumeClaim",
+    plural: "persistentvolumeclaims",
+    shortNames: ["pvc"],
+    status: true,
+    answersDeleted: true
+  },
+  {
+    group: "apps",
+    version: "v1",
+    kind: "Deployment",
+    plural: "deployments",
+    shortNames: ["deploy"],
+    status: true,
+    generation: "specAndAnnotations",
+    rules: deploymentRules,
+    scale: true
+  },
+  {
+    group: "apps",
+    version: "v1",
+    kind: "ReplicaSet",
+    plural: "replicasets",
+    shortNames: ["rs"],
+    status: true,
+    generation: "spec",
+    scale: true
+  },
+  {
+    group: "apps",
+    version: "v1",
+    kind: "StatefulSet",
+    plural: "statefulsets",
+    shortNames: ["sts"],
+    status: true,
+    generation: "spec",
+    scale: true
+  },
+  {
+    group: "apps",
+    version: "v1",
+    kind: "DaemonSet",
+    plural: "daemonsets",
+    shortNames: ["ds"],
+    status: true,
+    generation: "spec"
+  },
+  {
+    group: "batch",
+    version: "v1",
+    kind: "Job",
+    plural: "jobs",
+    status: true,
+    generation: "spec",
+    fields: { "status.successful": "status.successful" },
+    plainLabels: true
+  },
+  {
+    group: "batch",
+    version: "v1",
+    kind: "CronJob",
+    plural: "cronjobs",
+    shortNames: ["cj"],
+    status: true,
+    generation: "spec"
+  },
+  {
+    group: "networking.k8s.io",
+    version: "v1",
+    kind: "Ingress",
+    plural: "ingresses",
+    shortNames: ["ing"],
+    status: true,
+    generation: "spec"
+  },
+  {
+    group: "networking.k8s.io",
+    version: "v1",
+    kind: "NetworkPolicy",
+    plural: "networkpolicies",
+    shortNames: ["netpol"],
+    generation: "spec"
+  },
+  {
+    group: "policy",
+    version: "v1",
+    kind: "PodDisruptionBudget",
+    plural: "poddisruptionbudgets",
+    shortNames: ["pdb"],
+    status: true,
+    generation: "spec"
+  },
+  { group: "rbac.authorization.k8s.io", version: "v1", kind: "Role", plural: "roles", name: "path" },
+  { group: "rbac.authorization.k8s.io", version: "v1", kind: "RoleBinding", plural: "rolebindings", name: "path" },
+  {
+    group: "rbac.authorization.k8s.io",
+    version: "v1",
+    kind: "ClusterRole",
+    plural: "clusterroles",
+    cluster: true,
+    name: "path"
+  },
+  {
+    group: "rbac.authorization.k8s.io",
+    version: "v1",
+    kind: "ClusterRoleBinding",
+    plural: "clusterrolebindings",
+    cluster: true,
+    name: "path"
+  },
+  {
+    group: "coordination.k8s.io",
+    version: "v1",
+    kind: "Lease",
+    plural: "leases",
+    versioned: true,
+    createsOnUpdate: true,
+    rules: leaseRules
+  },
+  {
+    group: "apiextensions.k8s.io",
+    version: "v1",
+    kind: "CustomResourceDefinition",
+    plural: "customresourcedefinitions",
+    shortNames: ["crd", "crds"],
+    cluster: true,
+    status: true,
+    generation: "spec",
+    versioned: true,
+    answersDeleted: true,
+    rules: customResourceDefinitionRules
+  }
+]
+
+/** Where no schema is known, anything passes. */
+const anything: Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true }
+
+const read =
+  (path: string) =>
+  (object: KubeObject): string => {
+    let value: unknown = object
+    for (const part of path.split(".")) value = (value as Record<string, unknown> | undefined | null)?.[part]
+    return value === undefined || value === null ? "" : String(value)
+  }
+
+export const unknownPlainLabel = (label: string): string => `field label not supported: ${label}`
+
+const unknownLabel = (label: string): string =>
+  `${JSON.stringify(label)} is not a known field selector: only "metadata.name", "metadata.namespace"`
+
+const labelsOf = ({ fields = {}, plainLabels }: BuiltIn): FieldLabels => ({
+  read: Object.fromEntries(Object.entries(fields).map(([label, path]) => [label, read(path)])),
+  unknown: plainLabels === true ? unknownPlainLabel : unknownLabel
+})
+
+const builtInVerbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+
+const define = (kind: BuiltIn): Definition => {
+  const apiVersion = kind.group === "" ? kind.version : `${kind.group}/${kind.version}`
+  return {
+    group: kind.group,
+    version: kind.version,
+    apiVersion,
+    storageVersion: apiVersion,
+    kind: kind.kind,
+    listKind: `${kind.kind}List`,
+    plural: kind.plural,
+    singular: kind.kind.toLowerCase(),
+    shortNames: kind.shortNames ?? [],
+    categories: [],
+    resource: kind.group === "" ? kind.plural : `${kind.plural}.${kind.group}`,
+    namespaced: kind.cluster !== true,
+    custom: false,
+    schema: builtInSchema(kind) ?? anything,
+    hasStatus: kind.status === true,
+    scale:
+      kind.scale === true
+        ? {
+            specReplicasPath: ".spec.replicas",
+            statusReplicasPath: ".status.replicas"
+          }
+        : undefined,
+    fieldLabels: labelsOf(kind),
+    nameRule: kind.name ?? "subdomain",
+    generation: kind.generation ?? "none",
+    unconditional: kind.versioned !== true,
+    createsOnUpdate: kind.createsOnUpdate === true,
+    answersDeleted: kind.answersDeleted === true,
+    verbs: kind.noCollection === true ? builtInVerbs.filter((verb) => verb !== "deletecollection") : builtInVerbs,
+    warning: undefined,
+    terminating: false,
+    rules: kind.rules ?? {},
+    toStorage: (object) => object,
+    fromStorage: (object) => object
+  }
+}
+
+const coreEvent = define({
+  group: "",
+  version: "v1",
+  kind: "Event",
+  plural: "events",
+  shortNames: ["ev"],
+  name: "any",
+  createsOnUpdate: true,
+  plainLabels: true,
+  fields: Events.coreFields,
+  rules: Events.rules
+})
+
+/** Events are stored once and served by two groups (F156). */
+const newEvent: Definition = {
+  ...define({
+    group: "events.k8s.io",
+    version: "v1",
+    kind: "Event",
+    plural: "events",
+    shortNames: ["ev"],
+    name: "any",
+    createsOnUpdate: true,
+    plainLabels: true,
+    fields: Events.newFields,
+    rules: Events.rules
+  }),
+  resource: coreEvent.resource,
+  storageVersion: coreEvent.apiVersion,
+  toStorage: Events.toCore,
+  fromStorage: Events.fromCore
+}
+
+/** Each with the definition of its storage version. */
+export const definitions: ReadonlyArray<{ readonly served: ReadonlyArray<Definition>; readonly storage: Definition }> =
+  [
+    ...kinds.map(define).map((definition) => ({ served: [definition], storage: definition })),
+    { served: [coreEvent, newEvent], storage: coreEvent }
+  ]

@@ -1,0 +1,83 @@
+/** ConfigMaps and Secrets (F28, F83, F84). */
+import type { StatusCause } from "@fixpoint/core/ApiError"
+import type { KubeObject } from "@fixpoint/core/KubeObject"
+import type { KindRules } from "./definition.ts"
+import { equals, isObject } from "./json.ts"
+import { bytes } from "./objectMeta.ts"
+import { fieldForbidden, fieldInvalid, fieldTooLong } from "./refusal.ts"
+
+const valuesMost = 1_048_576
+const keyPattern = /^[-._a-zA-Z0-9]+$/
+const keyText =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
+
+const keyCauses = (object: KubeObject, field: string): ReadonlyArray<StatusCause> => {
+  const data = object[field]
+  if (!isObject(data)) return []
+  return Object.keys(data)
+    .filter((key) => !keyPattern.test(key) || key === "." || key === "..")
+    .map((key) => fieldInvalid(`${field}[${key}]`, key, keyText))
+}
+
+const sizeOf = (data: unknown): number =>
+  isObject(data)
+    ? Object.values(data).reduce<number>((sum, value) => sum + (typeof value === "string" ? bytes(value) : 0), 0)
+    : 0
+
+const immutable = (object: KubeObject, live: KubeObject | undefined, fields: ReadonlyArray<string>) => {
+  if (live === undefined || live.immutable !== true) return []
+  return [
+    ...(object.immutable === true ? [] : ["immutable"]),
+    ...fields.filter((field) => !equals(object[field], live[field]))
+  ].map((field) => fieldForbidden(field, "field is immutable when `immutable` is set"))
+}
+
+export const configMapRules: KindRules = {
+  // Empty maps are not stored, and a null value is an empty text (F107).
+  defaults: (object) => textOf(withoutEmpty(object, ["data", "binaryData"])),
+  validate: (object, live) => [
+    ...keyCauses(object, "data"),
+    ...keyCauses(object, "binaryData"),
+    ...(sizeOf(object.data) + sizeOf(object.binaryData) > valuesMost ? [fieldTooLong("[]", valuesMost)] : []),
+    ...immutable(object, live, ["data", "binaryData"])
+  ]
+}
+
+const textOf = (object: KubeObject): KubeObject => {
+  const { data } = object
+  if (!isObject(data) || !Object.values(data).includes(null)) return object
+  return { ...object, data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, value ?? ""])) }
+}
+
+const withoutEmpty = (object: KubeObject, fields: ReadonlyArray<string>): KubeObject => {
+  const empty = fields.filter((field) => {
+    const value = object[field]
+    return value === null || (isObject(value) && Object.keys(value).length === 0)
+  })
+  if (empty.length === 0) return object
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !empty.includes(key))) as unknown as KubeObject
+}
+
+export const secretRules: KindRules = {
+  defaults: (object) => ({ ...withoutEmpty(object, ["data", "stringData"]), type: object.type ?? "Opaque" }),
+  prepare: (secret) => {
+    const { stringData, ...rest } = secret
+    if (!isObject(stringData)) return secret
+    const own = Object.fromEntries(Object.entries(stringData).map(([key, text]) => [key, base64(String(text))]))
+    return { ...rest, data: { ...(isObject(rest.data) ? rest.data : {}), ...own } } as unknown as KubeObject
+  },
+  validate: (object, live) => [
+    ...keyCauses(object, "data"),
+    ...(sizeOf(object.data) > valuesMost ? [fieldTooLong("data", valuesMost)] : []),
+    ...(live !== undefined && object.type !== live.type
+      ? [fieldInvalid("type", object.type, "field is immutable")]
+      : []),
+    ...immutable(object, live, ["data"])
+  ]
+}
+
+const base64 = (text: string): string => {
+  let binary = ""
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}

@@ -1,0 +1,37 @@
+/** Leases (F157, F158). */
+import type { KindRules } from "./definition.ts"
+import { isObject } from "./json.ts"
+import { microMistake, microTime } from "./microTime.ts"
+import { fieldInvalid } from "./refusal.ts"
+
+const times = ["renewTime", "acquireTime"] as const
+
+export const leaseRules: KindRules = {
+  undecodable: ({ spec }) => {
+    if (!isObject(spec)) return undefined
+    for (const field of times) {
+      const mistake = microMistake(spec[field])
+      if (mistake !== undefined) return mistake
+    }
+    return undefined
+  },
+  defaults: (lease) => {
+    const { spec } = lease
+    if (!isObject(spec)) return lease
+    const changed = times.filter((field) => typeof spec[field] === "string" && microTime(spec[field]) !== spec[field])
+    if (changed.length === 0) return lease
+    return { ...lease, spec: { ...spec, ...Object.fromEntries(changed.map((f) => [f, microTime(spec[f] as string)])) } }
+  },
+  validate: ({ spec }) => {
+    if (!isObject(spec)) return []
+    const { leaseDurationSeconds: duration, leaseTransitions: transitions } = spec
+    return [
+      ...(typeof duration === "number" && duration <= 0
+        ? [fieldInvalid("spec.leaseDurationSeconds", duration, "must be greater than 0")]
+        : []),
+      ...(typeof transitions === "number" && transitions < 0
+        ? [fieldInvalid("spec.leaseTransitions", transitions, "must be greater than or equal to 0")]
+        : [])
+    ]
+  }
+}

@@ -1,0 +1,91 @@
+/** What must hold before an object is stored, in the order and words of the server. */
+import type { StatusCause } from "@fixpoint/core/ApiError"
+import type { KubeObject } from "@fixpoint/core/KubeObject"
+import type { Definition } from "./definition.ts"
+import * as ObjectMeta from "./objectMeta.ts"
+import { fieldsSkipped, internal, invalid } from "./refusal.ts"
+import type { Transaction } from "./state.ts"
+import { validate as validateSchema } from "./structuralSchema.ts"
+
+/** Causes after which CEL rules are not run: the server says so by one more cause (SKIP of the facts). */
+const ends = new Set([
+  "FieldValueTypeInvalid",
+  "FieldValueRequired",
+  "FieldValueNotSupported",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueDuplicate"
+])
+
+const largestObject = 1_572_864
+
+export interface Checked {
+  readonly definition: Definition
+  /** In the storage version, or the version of the request where no other stores it. */
+  readonly object: KubeObject
+  readonly live: KubeObject | undefined
+  readonly namespace: string | undefined
+  readonly version: string
+  readonly subresource: string | undefined
+}
+
+/** Throws the 422 with all causes. */
+export const check = ({ definition, live, namespace, object, subresource, version }: Checked): void => {
+  const { custom } = definition
+  const causes: Array<StatusCause> = [
+    ...(live === undefined ? [] : ObjectMeta.validateChange(object.metadata, live.metadata)),
+    ...(live !== undefined && sameMeta(object, live)
+      ? []
+      : ObjectMeta.validate(object.metadata, { name: definition.nameRule, custom }))
+  ]
+  const structural = custom ? validateSchema(definition.schema, object, live) : []
+  causes.push(...structural)
+  if (custom && causes.some((cause) => ends.has(cause.reason ?? "")) && !causes.includes(fieldsSkipped)) {
+    if (!causes.some((cause) => cause.field === fieldsSkipped.field && cause.message === fieldsSkipped.message)) {
+      causes.push(fieldsSkipped)
+    }
+  }
+  causes.push(...(definition.rules.validate?.(object, live, { version, namespace, subresource }) ?? []))
+  if (causes.length > 0) {
+    throw invalid({ kind: definition.kind, group: definition.group }, object.metadata.name ?? "", causes)
+  }
+}
+
+const sameMeta = (object: KubeObject, live: KubeObject): boolean =>
+  object.metadata.name === live.metadata.name &&
+  object.metadata.generateName === live.metadata.generateName &&
+  object.metadata.labels === live.metadata.labels &&
+  object.metadata.annotations === live.metadata.annotations &&
+  object.metadata.finalizers === live.metadata.finalizers &&
+  object.metadata.ownerReferences === live.metadata.ownerReferences
+
+/** Adds the warnings about metadata that is stored all the same. */
+export const warn = (txn: Transaction, { custom }: Definition, object: KubeObject): void => {
+  txn.warnings.push(...ObjectMeta.warnings(object.metadata, custom))
+}
+
+/** Whether a value may take more than this many bytes of JSON; stops reading as soon as it cannot matter. */
+const roughSize = (value: unknown, limit: number): number => {
+  switch (typeof value) {
+    case "string":
+      return value.length + 2
+    case "object": {
+      if (value === null) return 4
+      let size = 2
+      for (const key in value) {
+        size += key.length + 4 + roughSize((value as Record<string, unknown>)[key], limit - size)
+        if (size > limit) return size
+      }
+      return size
+    }
+    default:
+      return 8
+  }
+}
+
+/** etcd refuses more than 1.5 MiB (F28). */
+export const checkSize = (object: KubeObject): void => {
+  // One character is three bytes of UTF-8 at most: only objects that may be too large are counted exactly.
+  if (roughSize(object, largestObject) * 3 < largestObject) return
+  if (ObjectMeta.bytes(JSON.stringify(object)) > largestObject) throw internal("etcdserver: request is too large")
+}
