@@ -251,6 +251,14 @@ export class WorkQueue<M> {
     return this.closed
   }
 
+  /** The key that `take` gives next, if `tick` has been called. */
+  peek(): string | undefined {
+    const isBackground = this.isBackgroundNext()
+    for (const pending of isBackground ? this.background.values() : this.changes.values())
+      if (!isBackground || pending.lane === "background") return pending.key
+    return undefined
+  }
+
   /** Keys that are ready, changes first, in the order in which their lanes serve them. */
   ready(): ReadonlyArray<string> {
     const background = [...this.background.values()].filter((pending) => pending.lane === "background")
@@ -354,18 +362,20 @@ export class WorkQueue<M> {
       this.background.retain((pending) => pending.lane === "background")
   }
 
+  private isBackgroundNext(): boolean {
+    return this.backgroundSize > 0 && (this.changes.size === 0 || this.turn === "background")
+  }
+
   private next(): Pending | undefined {
-    const background =
-      this.backgroundSize > 0 && (this.changes.size === 0 || this.turn === "background") ? this.background : undefined
-    if (background === undefined) {
+    if (!this.isBackgroundNext()) {
       if (this.changes.size > 0) this.turn = "background"
       return this.changes.shift()
     }
     this.turn = "changes"
     this.backgroundSize--
-    for (let pending = background.shift(); pending !== undefined; pending = background.shift())
-      if (pending.lane === "background") return pending
-    return undefined
+    let pending = this.background.shift()
+    while (pending !== undefined && pending.lane !== "background") pending = this.background.shift()
+    return pending
   }
 }
 
