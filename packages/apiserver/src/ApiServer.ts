@@ -131,7 +131,7 @@ const build = (options: Options): Effect.Effect<Context.Context<ApiClient | ApiS
     yield* Effect.forkScoped(Server.timer(server))
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
-        for (const resource of [...server.watchers.keys()]) Server.endWatches(server, resource)
+        for (const resource of server.watchers.keys()) Server.endWatches(server, resource)
       })
     )
     const calls = Calls.make()

@@ -299,7 +299,8 @@ const define = (kind: BuiltIn): Definition => {
     terminating: false,
     rules: kind.rules ?? {},
     toStorage: (object) => object,
-    fromStorage: (object) => object
+    fromStorage: (object) => object,
+    written: (_, stored) => stored
   }
 }
 
@@ -333,7 +334,8 @@ const newEvent: Definition = {
   resource: coreEvent.resource,
   storageVersion: coreEvent.apiVersion,
   toStorage: Events.toCore,
-  fromStorage: Events.fromCore
+  fromStorage: Events.fromCore,
+  written: (_, stored) => Events.fromCore(stored)
 }
 
 /** Each with the definition of its storage version. */

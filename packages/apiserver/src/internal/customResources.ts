@@ -118,7 +118,10 @@ export const definitionsOf = (crd: KubeObject): Served | undefined => {
       terminating: crd.metadata.deletionTimestamp !== undefined,
       rules: {},
       toStorage: same ? (stored) => stored : (sent) => convert(sent, storageSchema, storageVersion),
-      fromStorage: same ? (stored) => stored : (stored) => convert(stored, schema, apiVersion)
+      fromStorage: same ? (stored) => stored : (stored) => convert(stored, schema, apiVersion),
+      written: same
+        ? (_, stored) => stored
+        : (sent, stored) => ({ ...(prune(storageSchema, sent).value as KubeObject), metadata: stored.metadata })
     }
   }
   return { served: versions.filter((version) => version.served === true).map(define), storage: define(storage) }
@@ -169,12 +172,13 @@ export const nameConflict = (crd: KubeObject, others: ReadonlyArray<KubeObject>)
     reason,
     message: `${JSON.stringify(name)} is already in use`
   })
-  if (resources.has(mine.plural)) return conflict("PluralConflict", mine.plural)
-  if (resources.has(mine.singular)) return conflict("SingularConflict", mine.singular)
-  const short = mine.shortNames.find((name) => resources.has(name))
-  if (short !== undefined) return conflict("ShortNamesConflict", short)
+  // Of several conflicts the one that is looked for last is told.
   if (kinds.has(mine.listKind)) return conflict("ListKindConflict", mine.listKind)
   if (kinds.has(mine.kind)) return conflict("KindConflict", mine.kind)
+  const short = mine.shortNames.find((name) => resources.has(name))
+  if (short !== undefined) return conflict("ShortNamesConflict", short)
+  if (resources.has(mine.singular)) return conflict("SingularConflict", mine.singular)
+  if (resources.has(mine.plural)) return conflict("PluralConflict", mine.plural)
   return undefined
 }
 

@@ -173,7 +173,7 @@ const mistakeIn = (
       return undefined
     }
     case "integer": {
-      const most = schema.format === "int32" ? 2_147_483_647 : 9_223_372_036_854_775_807
+      const most = schema.format === "int32" ? 2 ** 31 - 1 : 2 ** 63
       return typeof value === "number" && Number.isInteger(value) && value <= most && value >= -most - 1
         ? undefined
         : wrong(schema.format ?? "int64")

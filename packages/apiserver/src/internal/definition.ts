@@ -71,6 +71,8 @@ export interface Definition extends Named {
   /** To the stored form and back, where they differ in more than apiVersion (F156). */
   readonly toStorage: (object: KubeObject) => KubeObject
   readonly fromStorage: (object: KubeObject) => KubeObject
+  /** What a write answers: the sent object as far as it could be stored, without the defaults that a read of this version adds (F141). */
+  readonly written: (sent: KubeObject, stored: KubeObject) => KubeObject
 }
 
 /** Dotted paths such as `.spec.replicas`. */

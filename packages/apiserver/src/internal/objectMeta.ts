@@ -194,7 +194,10 @@ export const nameMistakes = (name: string, rule: NameRule): ReadonlyArray<string
       ? [`may not be '${name}'`]
       : ["/", "%"].filter((c) => name.includes(c)).map((c) => `may not contain '${c}'`)
   }
-  return [...(name.length > most ? [`must be no more than ${most} bytes`] : []), ...(pattern.test(name) ? [] : [text])]
+  return [
+    ...(name.length > most ? [`must be no more than ${most} ${most === 63 ? "bytes" : "characters"}`] : []),
+    ...(pattern.test(name) ? [] : [text])
+  ]
 }
 
 /** Why the text is no qualified name (`prefix/name`): QNAME of the facts. */

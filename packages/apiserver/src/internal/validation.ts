@@ -3,19 +3,9 @@ import type { StatusCause } from "@fixpoint/core/ApiError"
 import type { KubeObject } from "@fixpoint/core/KubeObject"
 import type { Definition } from "./definition.ts"
 import * as ObjectMeta from "./objectMeta.ts"
-import { fieldsSkipped, internal, invalid } from "./refusal.ts"
+import { internal, invalid } from "./refusal.ts"
 import type { Transaction } from "./state.ts"
 import { validate as validateSchema } from "./structuralSchema.ts"
-
-/** Causes after which CEL rules are not run: the server says so by one more cause (SKIP of the facts). */
-const ends = new Set([
-  "FieldValueTypeInvalid",
-  "FieldValueRequired",
-  "FieldValueNotSupported",
-  "FieldValueTooLong",
-  "FieldValueTooMany",
-  "FieldValueDuplicate"
-])
 
 const largestObject = 1_572_864
 
@@ -32,19 +22,20 @@ export interface Checked {
 /** Throws the 422 with all causes. */
 export const check = ({ definition, live, namespace, object, subresource, version }: Checked): void => {
   const { custom } = definition
-  const causes: Array<StatusCause> = [
+  const found = [
     ...(live === undefined ? [] : ObjectMeta.validateChange(object.metadata, live.metadata)),
     ...(live !== undefined && sameMeta(object, live)
       ? []
       : ObjectMeta.validate(object.metadata, { name: definition.nameRule, custom }))
   ]
-  const structural = custom ? validateSchema(definition.schema, object, live) : []
-  causes.push(...structural)
-  if (custom && causes.some((cause) => ends.has(cause.reason ?? "")) && !causes.includes(fieldsSkipped)) {
-    if (!causes.some((cause) => cause.field === fieldsSkipped.field && cause.message === fieldsSkipped.message)) {
-      causes.push(fieldsSkipped)
-    }
-  }
+  const causes: Array<StatusCause> = [
+    ...(custom
+      ? validateSchema(definition.schema, object, live, {
+          found,
+          ...(subresource === "status" && { subresource })
+        })
+      : found)
+  ]
   causes.push(...(definition.rules.validate?.(object, live, { version, namespace, subresource }) ?? []))
   if (causes.length > 0) {
     throw invalid({ kind: definition.kind, group: definition.group }, object.metadata.name ?? "", causes)

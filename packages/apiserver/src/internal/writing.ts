@@ -137,7 +137,7 @@ const createDecoded = (txn: Transaction, target: Target, decoded: KubeObject, ma
   const prepared = definition.rules.prepare?.(stored, undefined, { now, draw: txn.draw }) ?? stored
   Validation.check({
     definition,
-    object: prepared,
+    object: definition.custom ? object : prepared,
     live: undefined,
     namespace: target.namespace,
     version: definition.apiVersion,
@@ -150,15 +150,15 @@ const createDecoded = (txn: Transaction, target: Target, decoded: KubeObject, ma
   }
   Validation.checkSize(prepared)
   Validation.warn(txn, definition, prepared)
-  if (options.dryRun) return answer(txn, 201, definition.fromStorage(prepared))
-  return answer(txn, 201, definition.fromStorage(commit(txn, definition.resource, key, prepared, undefined)))
+  const kept = options.dryRun ? prepared : commit(txn, definition.resource, key, prepared, undefined)
+  return answer(txn, 201, definition.written(object, kept))
 }
 
 export const create = (txn: Transaction, target: Target): Response => {
   const { definition, namespace, request } = target
-  const name = isObject(request.body) && isObject(request.body.metadata) ? request.body.metadata.name : undefined
-  checkNamespace(txn, definition, namespace, typeof name === "string" ? name : "")
-  return createDecoded(txn, target, decode(txn, definition, request.body, decodeOptions(target)), false)
+  const decoded = placed(decode(txn, definition, request.body, decodeOptions(target)), target)
+  checkNamespace(txn, definition, namespace, decoded.metadata.name ?? "")
+  return createDecoded(txn, target, decoded, false)
 }
 
 const checkName = (object: KubeObject, name: string): void => {
@@ -308,28 +308,28 @@ const update = (
     : prepared
   Validation.check({
     definition,
-    object: next,
-    live: before,
+    object: definition.custom ? { ...owned, metadata: next.metadata } : next,
+    live: definition.custom ? live : before,
     namespace: target.namespace,
     version: definition.apiVersion,
     subresource
   })
-  if (!always && equals(next, before)) return answer(txn, 200, live)
+  if (!always && ManagedFields.equalButTimes(next, before)) return answer(txn, 200, live)
   Validation.checkSize(next)
   Validation.warn(txn, definition, next)
-  return store(txn, target, before, next)
+  return answer(txn, 200, definition.written(owned, store(txn, target, before, next)))
 }
 
-const store = (txn: Transaction, target: Target, before: KubeObject, next: KubeObject): Response => {
+/** What was stored, or would have been. */
+const store = (txn: Transaction, target: Target, before: KubeObject, next: KubeObject): KubeObject => {
   const { definition, options, request } = target
   const key = keyOf(target.namespace, request.name!)
   // The write that takes the last finalizer ends the object: what it says else is answered, not stored (F62, F115).
   if (Deleting.isOver(definition, next)) {
     if (!options.dryRun) Deleting.remove(txn, definition, key, before)
-    return answer(txn, 200, definition.fromStorage(next))
+    return next
   }
-  if (options.dryRun) return answer(txn, 200, definition.fromStorage(next))
-  return answer(txn, 200, definition.fromStorage(commit(txn, definition.resource, key, next, before)))
+  return options.dryRun ? next : commit(txn, definition.resource, key, next, before)
 }
 
 const withManagers = (
@@ -341,8 +341,10 @@ const withManagers = (
 ): KubeObject => {
   const { subresource } = request
   const sent = decoded.metadata.managedFields
-  // `[{}]` is how a client asks that nobody own anything (F33); any other list, or none, leaves it to the server.
-  const cleared = subresource === undefined && sent?.length === 1 && Object.keys(sent[0]!).length === 0
+  // `[{}]` is how a client asks that nobody own anything, on built-in kinds `[]` too (F33); anything else leaves it to the server.
+  const cleared =
+    subresource === undefined &&
+    (sent?.length === 1 ? Object.keys(sent[0]!).length === 0 : sent?.length === 0 && !definition.custom)
   const entries = cleared
     ? undefined
     : ManagedFields.update({
@@ -423,7 +425,7 @@ const neverQuiet = ["labels", "annotations", "finalizers", "ownerReferences"] as
 const isEmpty = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) || (isObject(value) && Object.keys(value).length === 0)
 
-const applyBody = ({ definition, namespace, request }: Target): JsonObject => {
+const applyBody = ({ definition, namespace, request }: Target, isPresent: boolean): JsonObject => {
   const { body } = request
   if (!isObject(body)) {
     throw Refusal.badRequest(
@@ -440,7 +442,8 @@ const applyBody = ({ definition, namespace, request }: Target): JsonObject => {
     ...body,
     metadata: {
       ...meta,
-      ...((meta.name === undefined || meta.name === null || meta.name === "") && { name: request.name! }),
+      // Where there is no object yet, the body must name it.
+      ...(isPresent && (meta.name === undefined || meta.name === null || meta.name === "") && { name: request.name! }),
       ...(definition.namespaced &&
         (meta.namespace === undefined || meta.namespace === null) && { namespace: namespace! })
     }
@@ -453,9 +456,9 @@ const apply = (txn: Transaction, target: Target): Response => {
   if (!options.managerGiven) {
     throw Refusal.invalidOptions("PatchOptions", Refusal.fieldRequired("fieldManager", "is required for apply patch"))
   }
-  const body = applyBody(target)
-  const sent = body.metadata as JsonObject
   const stored = find(txn.state, definition.resource, keyOf(namespace, name))
+  const body = applyBody(target, stored !== undefined)
+  const sent = body.metadata as JsonObject
   const live = stored === undefined ? undefined : definition.fromStorage(stored)
   if (live === undefined) {
     if (request.subresource !== undefined) throw Refusal.notFound(definition, name)
