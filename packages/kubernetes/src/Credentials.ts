@@ -101,7 +101,9 @@ export const make = (source: Source): Effect.Effect<Credentials, KubernetesError
             Effect.flatMap(Clock.currentTimeMillis, (now) => {
               dueAt = now + failedMillis
               return Effect.as(
-                Effect.logWarning(`the credentials for ${source.server} stay as they were: ${error.message}`),
+                Effect.logWarning(
+                  `the credentials for ${new URL(source.server).origin} stay as they were: ${error.message}`
+                ),
                 held
               )
             })

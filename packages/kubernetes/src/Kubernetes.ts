@@ -10,6 +10,7 @@ import { delimiter, join } from "node:path"
 import { ApiClient } from "@fixpoint/core/ApiClient"
 import { OwnNamespace } from "@fixpoint/core/OwnNamespace"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -112,18 +113,37 @@ export const sourceOf = (
   )
 }
 
+/** undici would refuse them at the first request only. */
+const checkLimits = ({ connections, idleLimit, requestTimeout }: Options): Effect.Effect<void, KubernetesError> => {
+  const isSpan = (limit: Duration.Input | undefined): boolean => {
+    const millis = limit === undefined ? 1 : Duration.toMillis(limit)
+    return millis >= 1 && millis <= 2 ** 31 - 1
+  }
+  const fault = !isSpan(requestTimeout)
+    ? "requestTimeout is not between 1 ms and 24 days"
+    : !isSpan(idleLimit)
+      ? "idleLimit is not between 1 ms and 24 days"
+      : connections !== undefined && !(Number.isInteger(connections) && connections > 0)
+        ? "connections is not a whole number above 0"
+        : undefined
+  return fault === undefined
+    ? Effect.void
+    : Effect.fail(new KubernetesError({ reason: "InvalidOptions", message: `the option ${fault}` }))
+}
+
 const layerOf = (
   source: Effect.Effect<Credentials.Source, KubernetesError>,
   options: Options
 ): Layer.Layer<ApiClient, KubernetesError> =>
   Layer.effectContext(
     Effect.gen(function* () {
+      yield* checkLimits(options)
       const found = yield* source
       const credentials = yield* Credentials.make(found)
       const transport = yield* Transport.make(credentials, options)
       return Context.make(ApiClient, RestClient.make(transport, options)).pipe(
         Context.add(OwnNamespace, options.namespace ?? credentials.namespace)
-      ) as Context.Context<ApiClient>
+      )
     })
   )
 

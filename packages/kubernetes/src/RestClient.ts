@@ -280,14 +280,11 @@ const deletes = ({ read, readObject }: Requests): Pick<Service, "delete" | "dele
     const { fieldSelector, labelSelector, namespace, ...rest } = options
     const operation = operationOf("deletecollection", resource)
     return checked(operation, namespace, undefined, () =>
-      Effect.map(
-        read(
-          operation,
-          deleteRequest(Urls.collection(resource, namespace) + Urls.query({ labelSelector, fieldSelector }), rest),
-          (body) => Answer.asPage(resource, body),
-          "a list"
-        ),
-        (page) => page.items
+      read(
+        operation,
+        deleteRequest(Urls.collection(resource, namespace) + Urls.query({ labelSelector, fieldSelector }), rest),
+        (body) => Answer.asDeleted(resource, body),
+        "a list"
       )
     )
   }
@@ -313,7 +310,7 @@ const watch =
           return yield* refusal(operation, { code: body.code, headers: body.headers, body: text })
         }
         return WatchBody.events(body, {
-          server: transport.server,
+          origin: transport.origin,
           idleMillis,
           timeoutSeconds: seconds,
           failure: (failure) => {

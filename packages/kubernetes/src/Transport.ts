@@ -45,8 +45,8 @@ export interface HttpStream {
 }
 
 export interface Transport {
-  /** As in `Credentials`. */
-  readonly server: string
+  /** `https://host:port`, for messages. */
+  readonly origin: string
   readonly request: (request: HttpRequest) => Effect.Effect<HttpAnswer, TransportError>
   /** On a connection of its own, without a limit of time once the answer has begun. Closing the scope closes the connection. */
   readonly stream: (request: HttpRequest) => Effect.Effect<HttpStream, TransportError, Scope.Scope>
@@ -112,21 +112,24 @@ export const make = (
         )
       ).pipe(Effect.mapError(failed))
 
-    const tooLong = Effect.fail(
-      new TransportError({ message: `${origin}: no whole answer within ${(2 * silenceMillis) / 1_000} s` })
-    )
+    const limited = <A, R>(effect: Effect.Effect<A, TransportError, R>): Effect.Effect<A, TransportError, R> =>
+      Effect.timeoutOrElse(effect, {
+        duration: 2 * silenceMillis,
+        orElse: () =>
+          Effect.fail(new TransportError({ message: `${origin}: no answer within ${(2 * silenceMillis) / 1_000} s` }))
+      })
 
     return {
-      server: credentials.server,
+      origin,
       request: (request) =>
         admitted<Whole, never>((access) => whole(pools.pair(access.tls).requests, optionsOf(request, access))).pipe(
-          Effect.timeoutOrElse({ duration: 2 * silenceMillis, orElse: () => tooLong })
+          limited
         ),
       stream: (request) =>
         Effect.map(
           admitted<Streamed, Scope.Scope>((access) =>
             streamed(pools.pair(access.tls).watches, optionsOf(request, access))
-          ),
+          ).pipe(limited),
           ({ code, headers, read }) => ({ code, headers, read: Effect.mapError(read, failed) })
         )
     }

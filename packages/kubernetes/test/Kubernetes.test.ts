@@ -268,6 +268,16 @@ describe("Kubernetes", () => {
           "the options cert and key belong together: one is missing"
         ]
       )
+      const limits: ReadonlyArray<Kubernetes.Options> = [
+        { requestTimeout: "Infinity" },
+        { requestTimeout: 0 },
+        { idleLimit: -1 },
+        { connections: 0 },
+        { connections: 1.5 }
+      ]
+      for (const options of limits) {
+        assert.match((yield* failureOf({ server: "https://x", ...options })).message, /^the option \w+ is not /)
+      }
       const three = yield* failureOf({ kubeconfig: "/nonexistent/config" })
       assert.strictEqual(three.message, "cannot read the kubeconfig /nonexistent/config: ENOENT")
     })

@@ -369,7 +369,7 @@ describe("a request", () => {
       const error = yield* Effect.flip(api.get(configMaps, editor))
       assert.strictEqual(
         error.message,
-        `get configmaps team/editor: Unreachable: ${server.url}: no whole answer within 0.8 s`
+        `get configmaps team/editor: Unreachable: ${server.url}: no answer within 0.8 s`
       )
       yield* until("the socket closes", () => server.open() === 0)
     })

@@ -59,13 +59,10 @@ export const asObject = (body: unknown): Option.Option<KubeObject> =>
     ? Option.some(body as unknown as KubeObject)
     : Option.none()
 
-/** A page of a list. Items are given apiVersion and kind where the server leaves them out (F34). */
-export const asPage = (resource: Resource, body: unknown): Option.Option<ListPage> => {
-  if (!isRecord(body) || !isRecord(body.metadata) || typeof body.metadata.resourceVersion !== "string") {
-    return Option.none()
-  }
+/** Items are given apiVersion and kind where the server leaves them out (F34). */
+const asItems = (resource: Resource, list: Record<string, unknown>): Option.Option<ReadonlyArray<KubeObject>> => {
   // Go writes an empty list as null in places.
-  const items: unknown = body.items ?? []
+  const items: unknown = list.items ?? []
   if (!Array.isArray(items)) return Option.none()
   const version = apiVersion(resource)
   for (const item of items) {
@@ -73,13 +70,27 @@ export const asPage = (resource: Resource, body: unknown): Option.Option<ListPag
     if (typeof item.apiVersion !== "string") item.apiVersion = version
     if (typeof item.kind !== "string") item.kind = resource.kind
   }
-  const { continue: next, remainingItemCount } = body.metadata
-  return Option.some({
+  return Option.some(items)
+}
+
+/** A page of a list. */
+export const asPage = (resource: Resource, body: unknown): Option.Option<ListPage> => {
+  if (!isRecord(body) || !isRecord(body.metadata) || typeof body.metadata.resourceVersion !== "string") {
+    return Option.none()
+  }
+  const { continue: next, remainingItemCount, resourceVersion } = body.metadata
+  return Option.map(asItems(resource, body), (items) => ({
     items,
-    resourceVersion: body.metadata.resourceVersion,
+    resourceVersion,
     ...(typeof next === "string" && next !== "" && { continue: next }),
     ...(typeof remainingItemCount === "number" && { remainingItemCount })
-  })
+  }))
+}
+
+/** What a DELETE of a collection answers: a list (F118), which need not bear a version, or from other servers a Status. */
+export const asDeleted = (resource: Resource, body: unknown): Option.Option<ReadonlyArray<KubeObject>> => {
+  if (!isRecord(body)) return Option.none()
+  return body.kind === "Status" ? Option.some([]) : asItems(resource, body)
 }
 
 const texts = (u: unknown): ReadonlyArray<string> =>

@@ -49,7 +49,12 @@ export const whole = (dispatcher: Dispatcher, options: Dispatcher.DispatchOption
         chunks.push(chunk)
       },
       onResponseEnd() {
-        resume(Effect.succeed({ code, headers, body: decode(chunks) }))
+        try {
+          resume(Effect.succeed({ code, headers, body: decode(chunks) }))
+        } catch (error) {
+          // Texts have a greatest length.
+          resume(broken(error))
+        }
       },
       onResponseError(_, error) {
         resume(broken(error))

@@ -22,6 +22,8 @@ const meanings: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_TIMEOUT: "no answer in time",
   UND_ERR_BODY_TIMEOUT: "the answer stopped midway",
   UND_ERR_SOCKET: "the connection was closed before the answer was complete",
+  UND_ERR_INVALID_ARG: "the request cannot be written: is there a line break in the token?",
+  ERR_STRING_TOO_LONG: "the answer is too large to read: list in pages",
   UND_ERR_DESTROYED: "the client was closed",
   UND_ERR_CLOSED: "the client was closed",
   CERT_HAS_EXPIRED: "the server's certificate has expired",

@@ -74,8 +74,9 @@ const last = (
 export const events = <E>(
   body: HttpStream,
   options: {
-    readonly server: string
+    readonly origin: string
     readonly idleMillis: number
+    /** What was asked of the server; 0 leaves it to the server. */
     readonly timeoutSeconds: number
     readonly failure: (failure: Failure) => E
   }
@@ -100,8 +101,8 @@ export const events = <E>(
             Effect.fail(
               unreachable(
                 silent
-                  ? `${options.server}: no byte in ${options.idleMillis / 1_000} s`
-                  : `${options.server}: not ended after the ${options.timeoutSeconds} s asked for`
+                  ? `${options.origin}: no byte in ${options.idleMillis / 1_000} s`
+                  : `${options.origin}: not ended after the ${options.timeoutSeconds} s asked for`
               )
             )
         }
@@ -122,7 +123,7 @@ export const events = <E>(
         const split = Lines.split(pending, chunk)
         pending = split.pending
         const some = read(split.lines)
-        found.push(...some.events)
+        for (const event of some.events) found.push(event)
         if (some.failure !== undefined || (pending !== undefined && pending.bytes > lineBytes)) {
           failure = some.failure ?? { _tag: "Malformed", message: `a line of more than ${lineBytes} bytes` }
           break
@@ -143,6 +144,8 @@ export const events = <E>(
   }
 
   return Stream.fromPull(
-    Effect.map(Clock.currentTimeMillis, (now) => pull(now + options.timeoutSeconds * 1_000 + graceMillis))
+    Effect.map(Clock.currentTimeMillis, (now) =>
+      pull(options.timeoutSeconds > 0 ? now + options.timeoutSeconds * 1_000 + graceMillis : Infinity)
+    )
   )
 }
