@@ -1,2 +1,3 @@
+export * as ApiClientContract from "./ApiClientContract.ts"
 export * as ControlPlane from "./ControlPlane.ts"
 export * as SharedControlPlane from "./SharedControlPlane.ts"
