@@ -1,0 +1,145 @@
+/**
+ * The body of an Event in core/v1, within the limits that the server holds it to: bytes, not characters, and only because `eventTime` is set (F148,
+ * F149, P16). Pure; whatever is said, the body is one that a real server takes (B79, B80, B86).
+ */
+import type { ObjectInput, Resource } from "../KubeObject.ts"
+import type { PostingPolicy, Subject } from "../PostingPolicy.ts"
+import { cutEnd, cutMiddle } from "./text.ts"
+
+export const events: Resource = { group: "", version: "v1", kind: "Event", plural: "events", scope: "Namespaced" }
+
+/** Where an Event lives, and which namespace it says its object has; `undefined` for the empty one. */
+export interface Place {
+  readonly namespace: string
+  readonly involved: string | undefined
+}
+
+/**
+ * The object's own namespace. For one in cluster scope: `default` with none said, the only form that `kubectl describe` shows, or the operator's own
+ * (D20, F152, P13).
+ */
+export const placeOf = (
+  about: Subject,
+  clusterScoped: PostingPolicy["clusterScopedEvents"],
+  ownNamespace: string
+): Place => {
+  const { namespace } = about.metadata
+  if (namespace !== undefined && namespace !== "") return { namespace, involved: namespace }
+  if (clusterScoped === "describable") return { namespace: "default", involved: undefined }
+  const own = ownNamespace === "" ? "default" : ownNamespace
+  return { namespace: own, involved: own }
+}
+
+/** Who reports. */
+export interface Reporter {
+  /** A qualified name: a name of at most 63 bytes, with a prefix or without (F150). */
+  readonly component: string
+  /** At most 128 bytes. */
+  readonly instance: string
+}
+
+const edges = /^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g
+
+/** A reporter that the server takes, made from any names (B86). */
+export const reporterFrom = (component: string, instance: string): Reporter => {
+  const slash = component.indexOf("/")
+  const name = component
+    .slice(slash + 1)
+    .replace(/[^-A-Za-z0-9_.]+/g, "-")
+    .replace(edges, "")
+    .slice(0, 63)
+    .replace(edges, "")
+  const prefix = component
+    .slice(0, Math.max(0, slash))
+    .toLowerCase()
+    .split(".")
+    .map((label) =>
+      label
+        .replace(/[^-a-z0-9]+/g, "-")
+        .slice(0, 63)
+        .replace(edges, "")
+    )
+    .filter((label) => label !== "")
+    .join(".")
+    .slice(0, 253)
+    .replace(edges, "")
+  const qualified = `${prefix === "" ? "" : `${prefix}/`}${name === "" ? "fixpoint" : name}`
+  return { component: qualified, instance: cutEnd(instance, 128) || cutEnd(qualified, 128) }
+}
+
+/** The last millisecond that JavaScript can write. */
+const lastDate = 8.64e15
+
+const iso = (millis: number): string => new Date(Math.abs(millis) <= lastDate ? millis : 0).toISOString()
+
+/** Exactly six digits of a second's fraction: any other number of them is refused (P17, F153). */
+export const microTime = (millis: number): string => iso(millis).replace("Z", "000Z")
+
+/** In whole seconds. */
+export const wholeTime = (millis: number): string => iso(millis).replace(/\.\d+Z$/, "Z")
+
+/** What an Event says, beside whom it is about. */
+export interface Words {
+  readonly type: string
+  readonly reason: string
+  readonly action: string
+  readonly message: string
+}
+
+/** Cut to what a server takes. An empty reason is refused, so it gets a word (F149). */
+export const fitted = ({ action, message, reason, type }: Words): Words => {
+  const word = cutEnd(reason, 128) || "Unspecified"
+  return {
+    type: wordOr(type, "Normal"),
+    reason: word,
+    action: cutEnd(action, 128) || word,
+    message: cutMiddle(message, 1_024)
+  }
+}
+
+const wordOr = (text: string, otherwise: string): string => cutEnd(text, 128) || otherwise
+
+/** How often, and when first and last, in milliseconds since 1970. */
+export interface Counted {
+  readonly count: number
+  readonly firstAt: number
+  readonly lastAt: number
+}
+
+export const eventBody = (event: {
+  readonly name: string
+  readonly about: Subject
+  readonly place: Place
+  readonly words: Words
+  readonly counted: Counted
+  readonly reporter: Reporter
+}): ObjectInput => {
+  const { about, counted, name, place, reporter, words } = event
+  return {
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: { name, namespace: place.namespace },
+    involvedObject: {
+      apiVersion: about.apiVersion,
+      kind: about.kind,
+      name: about.metadata.name,
+      ...(place.involved !== undefined && { namespace: place.involved }),
+      ...(about.metadata.uid !== undefined && { uid: about.metadata.uid })
+    },
+    ...words,
+    count: counted.count,
+    firstTimestamp: wholeTime(counted.firstAt),
+    lastTimestamp: wholeTime(counted.lastAt),
+    eventTime: microTime(counted.firstAt),
+    source: { component: reporter.component },
+    reportingComponent: reporter.component,
+    reportingInstance: reporter.instance
+  }
+}
+
+/** What a repeat changes on the Event that is there (F155). */
+export const repeatBody = (counted: Counted, message: string | undefined): ObjectInput => ({
+  count: counted.count,
+  lastTimestamp: wholeTime(counted.lastAt),
+  ...(message !== undefined && { message })
+})
