@@ -5,7 +5,7 @@
  * a member. The order of the wire form is the server's.
  */
 import type { FieldsV1 } from "@fixpoint/core/KubeObject"
-import { isList, isObject } from "./json.ts"
+import { goJson, isList, isObject } from "./json.ts"
 
 /**
  * One step of a path, in its wire form, which is canonical: `f:name` a field, `k:{"key":"value"}` the item of a list map, `v:"value"` that of a set,
@@ -28,20 +28,13 @@ export const empty: FieldSet = { member: false, children: noChildren }
 
 export const isEmpty = (set: FieldSet): boolean => set.children.size === 0
 
-/** JSON as the server writes it into keys: without spaces, `<`, `>` and `&` escaped. */
-const keyJson = (value: unknown): string =>
-  (JSON.stringify(value) ?? "null").replaceAll(
-    /[<>&\u2028\u2029]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`
-  )
-
 export const field = (name: string): PathElement => `f:${name}`
 export const index = (at: number): PathElement => `i:${at}`
-export const value = (of: unknown): PathElement => `v:${keyJson(of)}`
+export const value = (of: unknown): PathElement => `v:${goJson(of)}`
 export const key = (fields: ReadonlyArray<readonly [name: string, value: unknown]>): PathElement =>
   `k:{${fields
     .toSorted(([a], [b]) => compareTexts(a, b))
-    .map(([name, of]) => `${JSON.stringify(name)}:${keyJson(of)}`)
+    .map(([name, of]) => `${JSON.stringify(name)}:${goJson(of)}`)
     .join(",")}}`
 
 /** How messages name a step: `.name`, `[key="value"]`, `[="value"]`, `[0]`. */
@@ -98,7 +91,7 @@ const compareValues = (a: unknown, b: unknown): number => {
     const at = ranks.indexOf(typeof of)
     return at >= 0 ? at : isList(of) ? 3 : of === null ? 5 : 4
   }
-  return rank(a) - rank(b) || compareTexts(keyJson(a), keyJson(b))
+  return rank(a) - rank(b) || compareTexts(goJson(a), goJson(b))
 }
 
 const compareKeys = (a: string, b: string): number => {

@@ -78,3 +78,10 @@ export const groupBy = <A, K>(items: ReadonlyArray<A>, f: (item: A) => K): Map<K
   }
   return out
 }
+
+/** JSON as Go writes it: without spaces, and with `<`, `>` and `&` escaped. */
+export const goJson = (value: unknown): string =>
+  (JSON.stringify(value) ?? "null").replaceAll(
+    /[<>&\u2028\u2029]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`
+  )

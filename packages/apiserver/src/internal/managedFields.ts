@@ -10,7 +10,7 @@ import { type Comparison, compare, merge, remove } from "./fieldMerge.ts"
 import * as Set from "./fieldSet.ts"
 import { type FieldType, ofObject } from "./fieldType.ts"
 import { fieldsOf, misfits, reconcile, withNamedFields } from "./fieldTyping.ts"
-import { equals, isObject, type JsonObject, withEntry, withoutEntry } from "./json.ts"
+import { equals, isObject, type JsonObject, mapEntries, withEntry, withoutEntry } from "./json.ts"
 import { cap, decode, encode, idOf, isReset, type Manager, type Managers } from "./managers.ts"
 import { applyDefaults, type Schema } from "./structuralSchema.ts"
 
@@ -83,13 +83,23 @@ export const withManagedFields = (
     : withEntry(object, "metadata", withEntry(metadata, "managedFields", entries))
 }
 
+/** Metadata knows no null: what was given up to the last item is absent. */
+const withoutNullMetadata = (object: JsonObject): JsonObject =>
+  isObject(object.metadata)
+    ? withEntry(
+        object,
+        "metadata",
+        mapEntries(object.metadata, (own) => (own === null ? undefined : own))
+      )
+    : object
+
 const managedFieldsOf = (object: JsonObject | undefined): unknown =>
   isObject(object?.metadata) ? object.metadata.managedFields : undefined
 
 const timeless = (entries: unknown): unknown =>
   Array.isArray(entries) ? entries.map((entry) => (isObject(entry) ? withoutEntry(entry, "time") : entry)) : entries
 
-/** True if two objects differ in nothing but the times of their managers: such a write is none (F31, F99). */
+/** True if two objects, and their entries one by one, differ in nothing but times: such a write is none (F31, F99). A new time that changes the order of entries makes one. */
 export const equalButTimes = (a: JsonObject, b: JsonObject): boolean =>
   a === b ||
   (equals(timeless(managedFieldsOf(a)), timeless(managedFieldsOf(b))) &&
@@ -239,7 +249,10 @@ export const apply = (input: ApplyInput): Applied => {
   if (!input.force && shifted.conflicts.size > 0) return conflictsOf(shifted.conflicts)
   const touched = !equals(live, merged)
   const after = strip(shifted.managers, id, touched ? input.now : undefined)
-  const object = withManagedFields(touched ? (applyDefaults(input.schema, merged) as JsonObject) : live, encode(after))
+  const object = withManagedFields(
+    touched ? withoutNullMetadata(applyDefaults(input.schema, merged) as JsonObject) : live,
+    encode(after)
+  )
   return input.live !== undefined && equalButTimes(input.live, object)
     ? { _tag: "Applied", object: input.live, changed: false }
     : { _tag: "Applied", object, changed: true }

@@ -1,6 +1,6 @@
 /** What must hold of a value beyond its schema's keywords: keys of list maps and values of sets are unique, embedded resources name their kind (F97). */
 import type { StatusCause } from "@fixpoint/core/ApiError"
-import { isList, isObject } from "./json.ts"
+import { goJson, isList, isObject } from "./json.ts"
 import { fieldInvalid, fieldRequired } from "./refusal.ts"
 import type { Schema } from "./structuralSchema.ts"
 
@@ -33,7 +33,7 @@ const walk = (
 
 const duplicate = (field: string, value: unknown): StatusCause => ({
   reason: "FieldValueDuplicate",
-  message: `Duplicate value: ${JSON.stringify(value)}`,
+  message: `Duplicate value: ${typeof value === "string" ? JSON.stringify(value) : goJson(value)}`,
   field
 })
 

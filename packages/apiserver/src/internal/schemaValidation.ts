@@ -64,7 +64,8 @@ const validateWhole = (schema: Schema, value: unknown, old: unknown): ReadonlyAr
 const validateStatus = (schema: Schema, value: unknown, old: unknown): ReadonlyArray<StatusCause> => {
   const status = schema.properties?.status
   if (status === undefined || !isObject(value) || !Object.hasOwn(value, "status")) return []
-  const before = isObject(old) ? old.status : undefined
+  // To the server an absent status was null, so that a null one has not changed.
+  const before = isObject(old) ? (old.status ?? null) : undefined
   return node(status, value.status, { path: "", prefix: "status", old: correlate(before) }).causes
 }
 

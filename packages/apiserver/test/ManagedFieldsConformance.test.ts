@@ -1,0 +1,282 @@
+/**
+ * The engines against a real API server: random sequences of creates, applies, replaces and patches of one object, by several managers, on main and /status.
+ * Before each request the engines say what the server will answer, from what it has stored; object, managed fields and refusals must agree.
+ */
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as ControlPlane from "@fixpoint/testing/ControlPlane"
+import * as Effect from "effect/Effect"
+import { equals } from "../src/internal/json.ts"
+import * as ManagedFields from "../src/internal/managedFields.ts"
+import { decode, encode } from "../src/internal/managers.ts"
+import { jsonPatch, mergePatch } from "../src/internal/patch.ts"
+import { applyDefaults, dropNulls, prune, validate } from "../src/internal/structuralSchema.ts"
+import * as RealServer from "./realServer.ts"
+import { apiVersion, definition, metadata, Random, schema, value } from "./specimen.ts"
+
+type Json = any
+
+interface Operation {
+  readonly verb: "create" | "apply" | "replace" | "merge" | "json"
+  readonly subresource?: "status"
+  readonly manager: string
+  readonly force?: boolean
+  readonly body: Json
+}
+
+interface Expected {
+  readonly code: number
+  /** Of a 2xx: the whole object. */
+  readonly object?: Json
+  readonly message?: string
+  readonly causes?: ReadonlyArray<{ readonly field?: string; readonly message?: string; readonly reason?: string }>
+}
+
+const resetOf = { main: ["status"], status: ["metadata", "spec"] }
+
+const common = (operation: Operation, now: string) => ({
+  schema,
+  apiVersion,
+  manager: operation.manager,
+  now,
+  resetFields: resetOf[operation.subresource ?? "main"],
+  ...(operation.subresource !== undefined && { subresource: operation.subresource })
+})
+
+/** The server reads metadata into its own form, in which there are no empty maps and lists. */
+const isEmpty = (own: Json): boolean => typeof own === "object" && own !== null && Object.keys(own).length === 0
+
+const withoutEmptyMetadata = (object: Json): Json => ({
+  ...object,
+  metadata: Object.fromEntries(Object.entries(object.metadata as object).filter(([, own]) => !isEmpty(own)))
+})
+
+/** A body as it is read, except that of an apply. */
+const admit = (object: unknown): Json =>
+  withoutEmptyMetadata(applyDefaults(schema, dropNulls(schema, prune(schema, object).value)))
+
+/** Sets back what the endpoint does not write, then validates. */
+const settle = (live: Json, next: Json, subresource: "status" | undefined): Expected => {
+  const { status: sent, ...rest } = next
+  const kept = subresource === "status" ? undefined : live?.status
+  const status = subresource === "status" ? sent : kept
+  const base =
+    subresource === "status"
+      ? { ...live, metadata: { ...live.metadata, managedFields: next.metadata.managedFields } }
+      : rest
+  const { status: _, ...bare } = base
+  const object = status === undefined ? bare : { ...bare, status }
+  if (live !== undefined && ManagedFields.equalButTimes(live, object)) return { code: 200, object: live }
+  const causes = validate(schema, object, live, subresource === undefined ? {} : { subresource })
+  // What is stored is read again, as a body is.
+  return causes.length > 0 ? { code: 422, causes } : { code: live === undefined ? 201 : 200, object: admit(object) }
+}
+
+const expected = (live: Json, operation: Operation, now: string): Expected => {
+  const { body, subresource, verb } = operation
+  if (verb === "apply") {
+    const result = ManagedFields.apply({
+      ...common(operation, now),
+      live,
+      applied: body,
+      force: operation.force === true
+    })
+    switch (result._tag) {
+      case "Applied":
+        return settle(live, result.object, subresource)
+      case "Conflicts":
+        return { code: 409, message: result.message, causes: result.causes }
+      case "TypeError":
+        return { code: 500, message: result.message }
+    }
+  }
+  const patched =
+    verb === "merge"
+      ? mergePatch(live, body)
+      : verb === "json"
+        ? jsonPatch(live, body)
+        : { _tag: "Patched" as const, value: body }
+  if (patched._tag !== "Patched") return { code: patched._tag === "Rejected" ? 422 : 400 }
+  const next = admit(patched.value)
+  const managedFields = ManagedFields.update({ ...common(operation, now), live, next })
+  return settle(live, ManagedFields.withManagedFields(next, managedFields), subresource)
+}
+
+const draw = (random: Random, live: Json): Operation => {
+  const subresource = live !== undefined && random.chance(0.25) ? ("status" as const) : undefined
+  const verb =
+    live === undefined
+      ? random.pick(["create", "apply"] as const)
+      : random.pick(["apply", "apply", "apply", "merge", "replace", "json"] as const)
+  const habits = { density: random.pick([0.15, 0.4, 0.7]), mischief: random.pick([0, 0, 0.05]) }
+  const manager = random.pick(["m1", "m2", "m3"])
+  const part = subresource ?? "spec"
+  const head = { apiVersion, kind: "Specimen" }
+  const meta = random.chance(0.4) ? metadata(random, { density: 0.4, mischief: 0 }) : {}
+  const content = random.chance(0.9)
+    ? { [part]: value({ ...schema.properties![part]!, default: undefined }, random, habits) }
+    : {}
+  const shared = { manager, ...(subresource !== undefined && { subresource }) }
+  switch (verb) {
+    case "create":
+      return { verb, manager, body: { ...head, metadata: { ...meta, name: "s" }, ...content } }
+    case "apply":
+      return {
+        verb,
+        ...shared,
+        force: random.chance(0.3),
+        body: { ...head, metadata: { ...meta, name: "s" }, ...content }
+      }
+    case "merge":
+      return { verb, ...shared, body: { metadata: meta, ...content } }
+    case "json": {
+      const path = random.pick(["size", "name", "rows", "set", "labels", "nested"])
+      const own = schema.properties!.spec!.properties![path]!
+      return {
+        verb,
+        ...shared,
+        body: random.chance(0.7)
+          ? [{ op: "add", path: `/spec/${path}`, value: value(own, random, habits) }]
+          : [{ op: "remove", path: `/spec/${path}` }]
+      }
+    }
+    case "replace": {
+      const { managedFields: _, ...present } = live.metadata
+      const replaced = random.chance(0.5) ? { ...live, ...content } : { ...head, ...content }
+      return {
+        verb,
+        ...shared,
+        body: {
+          ...replaced,
+          metadata: random.chance(0.5)
+            ? { ...present, ...meta }
+            : { name: "s", resourceVersion: present.resourceVersion, ...meta }
+        }
+      }
+    }
+  }
+}
+
+const perform = (server: RealServer.RealServer, list: string, operation: Operation) => {
+  const path = `${list}/s${operation.subresource === undefined ? "" : `/${operation.subresource}`}?fieldManager=${operation.manager}`
+  switch (operation.verb) {
+    case "create":
+      return server.request("POST", `${list}?fieldManager=${operation.manager}`, operation.body)
+    case "replace":
+      return server.request("PUT", path, operation.body)
+    case "apply":
+      return server.request("PATCH", `${path}${operation.force === true ? "&force=true" : ""}`, operation.body, {
+        contentType: RealServer.apply
+      })
+    case "merge":
+      return server.request("PATCH", path, operation.body, { contentType: RealServer.merge })
+    case "json":
+      return server.request("PATCH", path, operation.body, { contentType: RealServer.json })
+  }
+}
+
+const sent = ["uid", "resourceVersion", "creationTimestamp", "generation", "namespace", "managedFields"]
+
+/** What must agree of an object: everything but what the server sets. Empty metadata is not stored (F104). */
+const comparable = (object: Json): Json => {
+  const { metadata: own, ...rest } = withoutEmptyMetadata(object)
+  return { ...rest, metadata: Object.fromEntries(Object.entries(own).filter(([name]) => !sent.includes(name))) }
+}
+
+const entries = (object: Json): ReadonlyArray<Json> => object.metadata.managedFields ?? []
+
+const sorted = (causes: ReadonlyArray<unknown> | undefined): ReadonlyArray<string> =>
+  (causes ?? []).map((cause) => JSON.stringify(cause)).toSorted()
+
+/** The server walks maps in any order, and stops at the first field that it does not know: only the start of such a text is certain. */
+const certain = (message: string): ReadonlyArray<string> =>
+  message.includes("field not declared") ? [message.slice(0, message.indexOf("): "))] : message.split("\n").toSorted()
+
+const agree = (real: unknown, ours: unknown): void =>
+  assert.isTrue(equals(real, ours), `the server: ${JSON.stringify(real)}\nours: ${JSON.stringify(ours)}`)
+
+const compareAnswers = (ours: Expected, real: RealServer.Answer): void => {
+  assert.strictEqual(real.code, ours.code, `${JSON.stringify(real.body)}\nours ${JSON.stringify(ours)}`)
+  if (ours.object === undefined) {
+    if (ours.message !== undefined) assert.deepStrictEqual(certain(real.body.message), certain(ours.message))
+    if (ours.causes !== undefined) assert.deepStrictEqual(sorted(real.body.details.causes), sorted(ours.causes))
+    return
+  }
+  agree(comparable(real.body), comparable(ours.object))
+  agree(entries(real.body), entries(ours.object))
+  assert.deepStrictEqual(
+    encode(decode(entries(real.body))!) ?? [],
+    entries(real.body),
+    "entries keep their form and order"
+  )
+}
+
+/** The seconds in which the server may have written. */
+const secondsOf = (from: number, to: number): ReadonlyArray<string> => [
+  ...new Set([to, from].map((millis) => `${new Date(millis).toISOString().slice(0, 19)}Z`))
+]
+
+/** Throws what disagrees, for the last of the times if for all of them. */
+const check = (live: Json, operation: Operation, real: RealServer.Answer, times: ReadonlyArray<string>): void => {
+  const before = JSON.stringify([live, operation])
+  for (const [at, now] of times.entries()) {
+    const ours = expected(live, operation, now)
+    assert.strictEqual(JSON.stringify([live, operation]), before, "an input was mutated")
+    try {
+      compareAnswers(ours, real)
+      return
+    } catch (error) {
+      if (at === times.length - 1) throw error
+    }
+  }
+}
+
+const steps = 25
+
+describe.runIf(ControlPlane.available())("the engines and a real API server", () => {
+  layer(ControlPlane.layer(), { timeout: "60 seconds", excludeTestServices: true })((it) => {
+    it.effect(
+      "agree on random writes by several managers (F30, F31, F82, F86, F91, F92, F93, F95, F96, F97, F98, F99, F103, F133, F135, F136)",
+      () =>
+        Effect.gen(function* () {
+          const server = RealServer.make(yield* ControlPlane.ControlPlane)
+          yield* RealServer.serve(server, definition)
+          const seeds = Number(process.env.SEEDS ?? 30)
+          const first = Number(process.env.SEED ?? 1)
+          const counts: Record<string, number> = {}
+          for (let seed = first; seed < first + seeds; seed++) {
+            const random = new Random(seed)
+            const namespace = `n${seed}`
+            yield* server.request("POST", "/api/v1/namespaces", { metadata: { name: namespace } })
+            const list = `/apis/${apiVersion}/namespaces/${namespace}/specimens`
+            let live: Json
+            for (let step = 0; step < steps; step++) {
+              const operation = draw(random, live)
+              const from = Date.now()
+              const real = yield* perform(server, list, operation)
+              const to = Date.now()
+              counts[`${operation.verb} ${real.code}`] = (counts[`${operation.verb} ${real.code}`] ?? 0) + 1
+              try {
+                check(live, operation, real, secondsOf(from, to))
+              } catch (error) {
+                const stored = live === undefined ? "nothing" : JSON.stringify(live)
+                throw new Error(
+                  `SEED=${seed} SEEDS=1, step ${step}: ${JSON.stringify(operation)}\nstored: ${stored}\n${String(error)}`,
+                  { cause: error }
+                )
+              }
+              const now = yield* server.request("GET", `${list}/s`)
+              live = now.code === 200 ? now.body : undefined
+              if (real.code < 300) assert.isTrue(equals(now.body, real.body), "the answer is what is stored")
+            }
+          }
+          yield* Effect.log(JSON.stringify(counts))
+          if (process.env.COUNTS !== undefined) console.log(counts)
+        }),
+      { timeout: 600_000 }
+    )
+  })
+})
+
+describe.skipIf(ControlPlane.available())("the engines and a real API server", () => {
+  it.skip("need KUBEBUILDER_ASSETS", () => {})
+})
