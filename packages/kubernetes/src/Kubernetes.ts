@@ -57,6 +57,14 @@ const explicit = (server: string, options: Options): Effect.Effect<Credentials.S
       })
     )
   }
+  if (new URL(server).username !== "") {
+    return Effect.fail(
+      new KubernetesError({
+        reason: "InvalidOptions",
+        message: "the option server holds a user: give a token or a certificate"
+      })
+    )
+  }
   if ((options.cert === undefined) !== (options.key === undefined)) {
     return Effect.fail(
       new KubernetesError({
@@ -88,10 +96,7 @@ const inCluster = ({ env, folder }: Surroundings): Effect.Effect<Credentials.Sou
 }
 
 /** The source that the header's order finds. */
-export const sourceOf = (
-  options: Options,
-  surroundings: Surroundings
-): Effect.Effect<Credentials.Source, KubernetesError> => {
+const sourceOf = (options: Options, surroundings: Surroundings): Effect.Effect<Credentials.Source, KubernetesError> => {
   if (options.server !== undefined) return explicit(options.server, options)
   if (options.kubeconfig !== undefined) return Kubeconfig.source([options.kubeconfig], options.context)
   const named = (surroundings.env.KUBECONFIG ?? "").split(delimiter).filter((path) => path !== "")

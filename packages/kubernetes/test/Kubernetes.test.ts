@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { ApiClient } from "@fixpoint/core/ApiClient"
 import { OwnNamespace } from "@fixpoint/core/OwnNamespace"
 import * as Effect from "effect/Effect"
@@ -89,6 +89,37 @@ describe("Kubernetes", () => {
       assert.strictEqual(yield* who({}, { ...all, env: pod }), "Bearer home")
       const last = yield* failureOf({}, { ...nowhere, env: pod })
       assert.include(last.message, "/nonexistent/token")
+    })
+  )
+
+  it.live("the layer without options looks in the process, each time that it is built", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const server = yield* mirror
+      writeFileSync(join(path, "config"), kubeconfig({ server: server.url, user: { token: "own" } }))
+      vi.stubEnv("KUBECONFIG", join(path, "config"))
+      const object = yield* Effect.provide(get, Kubernetes.layer, { local: true })
+      vi.stubEnv("KUBECONFIG", join(path, "missing"))
+      const error = yield* Effect.flip(Effect.provide(get, Kubernetes.layer, { local: true }))
+      vi.unstubAllEnvs()
+      assert.deepStrictEqual(object.data, { authorization: "Bearer own" })
+      assert.include(error.message, "KUBECONFIG names no file that exists")
+    })
+  )
+
+  it.live("in a Pod only the Pod's environment counts, and the error says what it lacks", () =>
+    Effect.gen(function* () {
+      const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443", KUBECONFIG: "/nonexistent" }
+      const of = (surroundings: Kubernetes.Surroundings) =>
+        Effect.flip(Effect.provide(get, Kubernetes.layerInCluster({}, surroundings), { local: true }))
+      assert.strictEqual(
+        (yield* of({ ...nowhere, env })).message,
+        "cannot read /nonexistent/token (ENOENT) of the service account"
+      )
+      assert.strictEqual(
+        (yield* of(nowhere)).message,
+        "not in a Pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set"
+      )
     })
   )
 
@@ -268,6 +299,8 @@ describe("Kubernetes", () => {
           "the options cert and key belong together: one is missing"
         ]
       )
+      const user = yield* failureOf({ server: "https://me:s3cr3t@x" })
+      assert.strictEqual(user.message, "the option server holds a user: give a token or a certificate")
       const limits: ReadonlyArray<Kubernetes.Options> = [
         { requestTimeout: "Infinity" },
         { requestTimeout: 0 },

@@ -6,7 +6,7 @@ import * as Undici from "undici"
 import * as Credentials from "../src/Credentials.ts"
 import * as Transport from "../src/Transport.ts"
 import { makeCertificate } from "./certificate.ts"
-import { json, serve, until } from "./scriptedServer.ts"
+import { json, serve, serveProxy, until } from "./scriptedServer.ts"
 
 const transportTo = (server: string, access: Credentials.Access, options?: Transport.TransportOptions) =>
   Effect.flatMap(Credentials.make(Credentials.fixed({ server, namespace: "default", access })), (credentials) =>
@@ -27,6 +27,7 @@ describe("Transport", () => {
       )
       const transport = yield* transportTo(`http://127.0.0.1:${port}`, { headers: {}, tls: {} })
       const error = yield* Effect.flip(transport.request(get))
+      assert.instanceOf(error, Transport.TransportError)
       assert.strictEqual(
         error.message,
         `http://127.0.0.1:${port}: the connection was refused: is the API server running there? (ECONNREFUSED)`
@@ -70,6 +71,40 @@ describe("Transport", () => {
       const two = yield* transportTo(`https://127.0.0.1:${plain.port}`, { headers: {}, tls: {} })
       assert.match((yield* Effect.flip(one.request(get))).message, /closed before|HTTP\/1.1/)
       assert.match((yield* Effect.flip(two.request(get))).message, /TLS handshake failed|closed before|reset/)
+    })
+  )
+
+  it.live("a proxy is gone through, by a tunnel for TLS and for plain HTTP without one", () =>
+    Effect.gen(function* () {
+      const certificate = makeCertificate("one")
+      for (const target of [
+        yield* serve((_, response) => json(response, 200, {}), certificate),
+        yield* serve((_, response) => json(response, 200, {}))
+      ]) {
+        const proxy = yield* serveProxy
+        const transport = yield* Transport.make({
+          server: target.url,
+          namespace: "default",
+          proxy: proxy.url,
+          current: Effect.succeed({ headers: { authorization: "secret" }, tls: { ca: certificate.cert } }),
+          renew: Effect.succeed
+        })
+        assert.strictEqual((yield* transport.request(get)).code, 200)
+        const { code } = yield* transport.stream(get)
+        assert.strictEqual(code, 200)
+        assert.strictEqual(target.asked.length, 2)
+        assert.strictEqual(proxy.passed(), 2)
+      }
+    })
+  )
+
+  it.live("a kubeconfig's insecure-skip-tls-verify accepts any server, and nothing else does", () =>
+    Effect.gen(function* () {
+      const server = yield* serve((_, response) => json(response, 200, {}), makeCertificate("one"))
+      const trusting = yield* transportTo(server.url, { headers: {}, tls: { rejectUnauthorized: false } })
+      assert.strictEqual((yield* trusting.request(get)).code, 200)
+      const plain = yield* transportTo(server.url, { headers: {}, tls: {} })
+      assert.include((yield* Effect.flip(plain.request(get))).message, "not signed by the configured authority")
     })
   )
 

@@ -1,7 +1,7 @@
 /** An HTTP or HTTPS server on loopback whose answers a test writes by hand, and clients for it. */
 import * as http from "node:http"
 import * as https from "node:https"
-import type { AddressInfo, Socket } from "node:net"
+import { type AddressInfo, connect, type Socket } from "node:net"
 import { ApiClient } from "@fixpoint/core/ApiClient"
 import type { Resource } from "@fixpoint/core/KubeObject"
 import * as Context from "effect/Context"
@@ -86,6 +86,43 @@ export const serve = (answer: Answer, certificate?: Certificate) =>
     }
     return scripted
   })
+
+/** An HTTP proxy that tunnels and forwards, and counts. */
+export const serveProxy = Effect.gen(function* () {
+  const sockets = new Set<Socket>()
+  let passed = 0
+  const server = http.createServer((request, response) => {
+    passed++
+    const onward = http.request(request.url ?? "", { method: request.method, headers: request.headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    request.pipe(onward)
+  })
+  server.on("connect", (request, near: Socket) => {
+    passed++
+    const [host, port] = (request.url ?? "").split(":")
+    const far = connect(Number(port), host, () => {
+      near.write("HTTP/1.1 200 Connection Established\r\n\r\n")
+      far.pipe(near).pipe(far)
+    })
+    sockets.add(far)
+    far.on("error", () => near.destroy())
+  })
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket)
+    socket.on("error", () => {})
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+    () =>
+      Effect.callback<void>((resume) => {
+        for (const socket of sockets) socket.destroy()
+        server.close(() => resume(Effect.void))
+      })
+  )
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, passed: () => passed }
+})
 
 /** The client that a Layer gives, for the scope. */
 export const clientOf = (options: Kubernetes.Options, surroundings?: Kubernetes.Surroundings) =>

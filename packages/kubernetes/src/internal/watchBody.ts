@@ -45,99 +45,101 @@ export const text = (body: HttpStream, idleMillis: number): Effect.Effect<string
     })
   )
 
-/** The events of some lines up to the first that is none. */
-const read = (
-  lines: ReadonlyArray<string>
-): { readonly events: Array<WatchEvent>; readonly failure: Failure | undefined } => {
-  const events: Array<WatchEvent> = []
-  for (const line of lines) {
-    const parsed = parse(line)
-    if (parsed._tag !== "Event") return { events, failure: parsed }
-    events.push(parsed.event)
-  }
-  return { events, failure: undefined }
+/** How far a body is read: what has begun, and whether and how it is over. */
+interface Reading {
+  readonly pending: Lines.Pending | undefined
+  readonly over: "clean" | Failure | undefined
 }
 
-/** A stream that ended: cleanly, or inside a line (B12). A last line may lack its end. */
-const last = (
-  pending: Lines.Pending | undefined
-): { readonly events: Array<WatchEvent>; readonly failure: Failure | undefined } => {
-  const line = Lines.rest(pending)
-  if (line === undefined) return { events: [], failure: undefined }
-  const read = parse(line)
-  if (read._tag === "Event") return { events: [read.event], failure: undefined }
-  if (read._tag === "Error" || !line.startsWith("{")) return { events: [], failure: read }
-  return { events: [], failure: unreachable("the stream ended inside an event") }
+interface Step {
+  readonly events: ReadonlyArray<WatchEvent>
+  readonly reading: Reading
 }
+
+/** The end of the body: clean, or inside a line (B12). A last line may lack its end. */
+const finish = ({ pending }: Reading): Step => {
+  const over = (end: "clean" | Failure, events: ReadonlyArray<WatchEvent> = []): Step => ({
+    events,
+    reading: { pending: undefined, over: end }
+  })
+  const line = Lines.rest(pending)
+  if (line === undefined) return over("clean")
+  const read = parse(line)
+  if (read._tag === "Event") return over("clean", [read.event])
+  return over(read._tag === "Error" || !line.startsWith("{") ? read : unreachable("the stream ended inside an event"))
+}
+
+/** The events of what came, up to the first line that is none: nothing behind that is read. */
+const take = (reading: Reading, chunks: ReadonlyArray<Buffer>): Step => {
+  const events: Array<WatchEvent> = []
+  let pending = reading.pending
+  for (const chunk of chunks) {
+    const split = Lines.split(pending, chunk)
+    pending = split.pending
+    for (const line of split.lines) {
+      const read = parse(line)
+      if (read._tag !== "Event") return { events, reading: { pending: undefined, over: read } }
+      events.push(read.event)
+    }
+    if (pending !== undefined && pending.bytes > lineBytes) {
+      const over: Failure = { _tag: "Malformed", message: `a line of more than ${lineBytes} bytes` }
+      return { events, reading: { pending: undefined, over } }
+    }
+  }
+  return { events, reading: { pending, over: undefined } }
+}
+
+export interface Limits {
+  /** For messages. */
+  readonly origin: string
+  readonly idleMillis: number
+  /** What was asked of the server; 0 leaves it to the server. */
+  readonly timeoutSeconds: number
+}
+
+/** The next chunks, undefined at the end; a failure if they do not come in time. `endMillis`: when the server should long have ended. */
+const wait = (
+  body: HttpStream,
+  { idleMillis, origin, timeoutSeconds }: Limits,
+  endMillis: number
+): Effect.Effect<ReadonlyArray<Buffer> | undefined, Failure> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const left = Math.max(0, endMillis - now)
+    return Effect.timeoutOrElse(
+      Effect.mapError(body.read, ({ message }) => unreachable(message)),
+      {
+        duration: Math.min(idleMillis, left),
+        orElse: () =>
+          Effect.fail(
+            unreachable(
+              idleMillis <= left
+                ? `${origin}: no byte in ${idleMillis / 1_000} s`
+                : `${origin}: not ended after the ${timeoutSeconds} s asked for`
+            )
+          )
+      }
+    )
+  })
 
 /** The events, in the chunks that they came in. Those before a failure come first. */
 export const events = <E>(
   body: HttpStream,
-  options: {
-    readonly origin: string
-    readonly idleMillis: number
-    /** What was asked of the server; 0 leaves it to the server. */
-    readonly timeoutSeconds: number
-    readonly failure: (failure: Failure) => E
-  }
+  options: Limits & { readonly failure: (failure: Failure) => E }
 ): Stream.Stream<WatchEvent, E> => {
   const type = headerOf(body.headers, "content-type")
   if (type !== undefined && !type.includes("json")) {
     return Stream.fail(options.failure({ _tag: "Malformed", message: `a watch answered with ${type}` }))
   }
-  let pending: Lines.Pending | undefined
-  let failure: Failure | undefined
-  let ended = false
 
   const pull = (endMillis: number): Pull.Pull<Arr.NonEmptyReadonlyArray<WatchEvent>, E> => {
-    const wait = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const left = Math.max(0, endMillis - now)
-      const silent = options.idleMillis <= left
-      return Effect.timeoutOrElse(
-        Effect.mapError(body.read, ({ message }) => unreachable(message)),
-        {
-          duration: Math.min(options.idleMillis, left),
-          orElse: () =>
-            Effect.fail(
-              unreachable(
-                silent
-                  ? `${options.origin}: no byte in ${options.idleMillis / 1_000} s`
-                  : `${options.origin}: not ended after the ${options.timeoutSeconds} s asked for`
-              )
-            )
-        }
-      )
-    })
-
-    /** Takes what was read; the events of it, with a failure kept for the next pull. */
-    const take = (chunks: ReadonlyArray<Buffer> | undefined): Array<WatchEvent> => {
-      if (chunks === undefined) {
-        ended = true
-        const end = last(pending)
-        pending = undefined
-        failure = end.failure
-        return end.events
-      }
-      const found: Array<WatchEvent> = []
-      for (const chunk of chunks) {
-        const split = Lines.split(pending, chunk)
-        pending = split.pending
-        const some = read(split.lines)
-        for (const event of some.events) found.push(event)
-        if (some.failure !== undefined || (pending !== undefined && pending.bytes > lineBytes)) {
-          failure = some.failure ?? { _tag: "Malformed", message: `a line of more than ${lineBytes} bytes` }
-          break
-        }
-      }
-      return found
-    }
-
+    let reading: Reading = { pending: undefined, over: undefined }
     const next: Pull.Pull<Arr.NonEmptyReadonlyArray<WatchEvent>, E> = Effect.suspend(() => {
-      if (failure !== undefined) return Effect.fail(options.failure(failure))
-      if (ended) return Cause.done()
-      return Effect.flatMap(Effect.mapError(wait, options.failure), (chunks) => {
-        const found = take(chunks)
-        return Arr.isReadonlyArrayNonEmpty(found) ? Effect.succeed(found) : next
+      if (reading.over === "clean") return Cause.done()
+      if (reading.over !== undefined) return Effect.fail(options.failure(reading.over))
+      return Effect.flatMap(Effect.mapError(wait(body, options, endMillis), options.failure), (chunks) => {
+        const step = chunks === undefined ? finish(reading) : take(reading, chunks)
+        reading = step.reading
+        return Arr.isReadonlyArrayNonEmpty(step.events) ? Effect.succeed(step.events) : next
       })
     })
     return next
