@@ -117,6 +117,33 @@ export const create: ReadonlyArray<Case> = cases("create", {
     })
   },
 
+  "a ConfigMap's values hold 1 MiB together (F28)": function* (b) {
+    const half = "x".repeat(524_288)
+    yield* b.create(b.configMap("a", { a: half, b: half }))
+    yield* refusedAs(b.create(b.configMap("b", { a: half, b: half, c: "x" })), {
+      _tag: "Invalid",
+      code: 422,
+      causes: [cause("[]", "Too long: may not be more than 1048576 bytes", "FieldValueTooLong")]
+    })
+  },
+
+  "a body of more than 3 MiB is too large (F28)": function* (b) {
+    yield* refusedAs(b.create(b.widget("a", { free: { x: "x".repeat(3_200_000) } })), {
+      _tag: "Refused",
+      code: 413,
+      message: "Request entity too large: limit is 3145728"
+    })
+  },
+
+  "a type that does not fit a built-in kind is refused before anything else (F21)": function* (b) {
+    yield* refusedAs(b.create(b.configMap("a", { k: 1 })), {
+      _tag: "BadRequest",
+      code: 400,
+      message:
+        /^ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap\.data of type string$/
+    })
+  },
+
   "unknown fields are pruned, and refused by a strict request (F25)": function* (b) {
     const made = yield* b.create(b.widget("a", { size: 1, nope: 1, nested: { x: "1", y: 2 } }))
     same(made.spec, { mode: "a", nested: { deep: 7, x: "1" }, nestedDefault: { deep: 7 }, plainDefault: "d", size: 1 })
@@ -164,6 +191,22 @@ export const replace: ReadonlyArray<Case> = cases("replace", {
     })
     const made = yield* b.replace(b.lease("a", {}, { resourceVersion: "5" }))
     same((yield* b.get(leases, "a")).metadata.uid, made.metadata.uid)
+  },
+
+  "an absent Event or Service is made too (F74)": function* (b) {
+    yield* b.replace(b.event("a"))
+    yield* b.replace(b.object(services, "a", { spec: { ports: [{ port: 80 }] } }))
+    yield* refusedAs(b.replace(b.object(secrets, "a")), { _tag: "NotFound", code: 404 })
+  },
+
+  "a body without a name is refused (F23)": function* (b) {
+    const made = yield* b.create(b.widget("a"))
+    const { name: _, ...metadata } = made.metadata
+    yield* refusedAs(b.api.replace(widgets, b.here("a"), { ...made, metadata }), {
+      _tag: "BadRequest",
+      code: 400,
+      message: "the name of the object (a based on URL) was undeterminable: name must be provided"
+    })
   },
 
   "another uid is a conflict that tells both (F75)": function* (b) {

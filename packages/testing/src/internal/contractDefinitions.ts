@@ -4,11 +4,11 @@ import type { KubeObject, ObjectInput, Resource } from "@fixpoint/core/KubeObjec
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
-import { type Bench, type Case, cases, cause, eventually, refusedAs, rv, same, told } from "./contractBench.ts"
+import { type Bench, type Case, cases, cause, eventually, names, refusedAs, rv, same, told } from "./contractBench.ts"
 import { crds, definition, widgets } from "./contractKinds.ts"
 
 /** A kind of the case's own, defined and served. */
-const ownKind = Effect.fnUntraced(function* (b: Bench, kind: string, spec?: object) {
+const ownKind = Effect.fnUntraced(function* (b: Bench, kind: string, spec?: object, more: object = {}) {
   const resource: Resource = {
     group: `${b.unique}.example.com`,
     version: "v1",
@@ -16,7 +16,9 @@ const ownKind = Effect.fnUntraced(function* (b: Bench, kind: string, spec?: obje
     plural: `${kind.toLowerCase()}s`,
     scope: "Namespaced"
   }
-  yield* b.create(definition(resource, spec === undefined ? {} : { spec }) as ObjectInput)
+  const base = definition(resource, spec === undefined ? {} : { spec })
+  const versions = base.spec.versions.map((version) => ({ ...version, ...more }))
+  yield* b.create({ ...base, spec: { ...base.spec, versions } } as ObjectInput)
   yield* eventually(b.api.list(resource, { namespace: b.ns }))
   return resource
 })
@@ -170,6 +172,67 @@ export const definitionLife: ReadonlyArray<Case> = cases("definitions", {
       code: 422,
       causes: [cause("spec.scope", `Invalid value: "Cluster": field is immutable`)]
     })
+  },
+
+  "fields may be declared selectable (F139)": function* (b) {
+    const resource = yield* ownKind(b, "Thing", undefined, {
+      selectableFields: [{ jsonPath: ".spec.mode" }, { jsonPath: ".spec.size" }]
+    })
+    for (const [index, mode] of ["a", "b", "a"].entries()) {
+      yield* b.api.create(resource, b.object(resource, `t${index}`, { spec: { mode, size: index } }))
+    }
+    const chosen = (fieldSelector: string) =>
+      Effect.map(b.api.list(resource, { namespace: b.ns, fieldSelector }), (page) => names(page.items))
+    same(yield* chosen("spec.mode=a"), ["t0", "t2"])
+    same(yield* chosen("spec.mode!=a"), ["t1"])
+    same(yield* chosen("spec.size=2"), ["t2"])
+    same(yield* chosen("spec.mode=a,metadata.name=t0"), ["t0"])
+    yield* refusedAs(chosen(".spec.mode=a"), {
+      _tag: "BadRequest",
+      code: 400,
+      message: "field label not supported: .spec.mode"
+    })
+  },
+
+  "the scale subresource writes the replicas of the object (F140)": function* (b) {
+    const resource = yield* ownKind(b, "Thing", undefined, {
+      subresources: { status: {}, scale: { specReplicasPath: ".spec.size", statusReplicasPath: ".status.count" } }
+    })
+    yield* b.api.create(resource, b.object(resource, "a", { spec: { size: 1 } }))
+    const scaled = yield* b.api.patch(
+      resource,
+      b.here("a"),
+      { type: "merge", body: { spec: { replicas: 7 } } },
+      { subresource: "scale" }
+    )
+    same([scaled.apiVersion, scaled.kind, scaled.spec], ["autoscaling/v1", "Scale", { replicas: 7 }])
+    same("managedFields" in scaled.metadata, false)
+    const object = yield* b.api.get(resource, b.here("a"))
+    same([(object.spec as any).size, object.metadata.generation, rv(object)], [7, 2, rv(scaled)])
+  },
+
+  "a version that objects are stored in cannot be dropped (F142)": function* (b) {
+    const resource = yield* ownKind(b, "Thing")
+    const [one] = definition(resource).spec.versions
+    const name = nameOf(resource)
+    const versions = [
+      { ...one, storage: false },
+      { ...one, name: "v2" }
+    ]
+    const moved = yield* b.merge(crds, name, { spec: { versions } })
+    same((moved.status as any).storedVersions, ["v1", "v2"])
+    yield* refusedAs(b.merge(crds, name, { spec: { versions: versions.slice(1) } }), {
+      _tag: "Invalid",
+      code: 422,
+      message: /status\.storedVersions\[0\]: Invalid value: "v1": missing from spec\.versions; /,
+      causes: "any"
+    })
+  },
+
+  "its status is not written by the main path (F143)": function* (b) {
+    const resource = yield* ownKind(b, "Thing")
+    const answer = yield* b.merge(crds, nameOf(resource), { status: { storedVersions: ["v9"] } })
+    same((answer.status as any).storedVersions, ["v1"])
   },
 
   "another version than the stored one prunes by its own schema, and shows no defaults of its own (F141)": function* (

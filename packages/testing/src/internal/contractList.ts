@@ -259,6 +259,18 @@ export const pages: ReadonlyArray<Case> = cases("pages", {
     same([page.items.length, page.continue], [8, undefined])
   },
 
+  "a limit is ignored at version 0, and exact at an old one (F42)": function* (b) {
+    yield* seven(b)
+    const { resourceVersion } = yield* b.list(widgets)
+    yield* b.create(b.widget("w9"))
+    const old = yield* b.list(widgets, { limit: 100, resourceVersion })
+    same([old.items.length, old.resourceVersion], [8, resourceVersion])
+    const newest = yield* b.list(widgets, { limit: 2, resourceVersion, resourceVersionMatch: "NotOlderThan" })
+    same([newest.items.length, typeof newest.continue], [2, "string"])
+    const cached = yield* b.list(widgets, { limit: 2, resourceVersion: "0" })
+    assert.ok(cached.items.length >= 8)
+  },
+
   "without a limit a token gives the rest (F44)": function* (b) {
     yield* seven(b)
     const { continue: token } = yield* b.list(widgets, { limit: 3 })

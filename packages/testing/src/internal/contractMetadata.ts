@@ -1,6 +1,6 @@
 /** Metadata: what the server fills in, keeps, and refuses. */
 import { type Case, cases, cause, isLater, ownership, refusedAs, rv, same } from "./contractBench.ts"
-import { configMaps, deployments, gadgets, group, widgets } from "./contractKinds.ts"
+import { configMaps, deployments, gadgets, group, pods, secrets, services, widgets } from "./contractKinds.ts"
 import assert from "node:assert/strict"
 
 const rfc1123 =
@@ -306,6 +306,41 @@ export const metadata: ReadonlyArray<Case> = cases("metadata", {
       _tag: "Invalid",
       code: 422,
       causes: [cause("fieldManager", "Too long: may not be more than 128 bytes", "FieldValueTooLong")]
+    })
+  },
+
+  "beyond ten updating managers the oldest become one entry (F32)": function* (b) {
+    yield* b.create(b.configMap("a", { k0: "1" }), { fieldManager: "m0" })
+    for (let index = 1; index <= 11; index++) {
+      yield* b.merge(configMaps, "a", { data: { [`k${index}`]: "1" } }, { fieldManager: `m${index}` })
+    }
+    const entries = ownership(yield* b.get(configMaps, "a"))
+    same(entries.length, 10)
+    same(entries.filter(([who]) => who === "ancient-changes Update").length, 1)
+  },
+
+  "generations of built-in kinds: Pods and Deployments count, Secrets, Services and Events do not (F9)": function* (b) {
+    const made = [
+      yield* b.create(b.deployment("a")),
+      yield* b.create(b.object(pods, "a", { spec: { containers: [{ name: "c", image: "i" }] } })),
+      yield* b.create(b.object(secrets, "a")),
+      yield* b.create(b.object(services, "a", { spec: { ports: [{ port: 80 }] } })),
+      yield* b.create(b.event("a"))
+    ]
+    same(
+      made.map((object) => object.metadata.generation),
+      [1, 1, undefined, undefined, undefined]
+    )
+  },
+
+  "a label that is no text is refused (F18)": function* (b) {
+    yield* refusedAs(b.create(b.widget("a", {}, { labels: { a: 1 } })), { _tag: "BadRequest", code: 400 })
+    yield* refusedAs(b.create(b.configMap("a", {}, { labels: { a: 1 } })), { _tag: "BadRequest", code: 400 })
+    yield* b.create(b.widget("b"))
+    yield* refusedAs(b.merge(widgets, "b", { metadata: { labels: { a: 1 } } }), {
+      _tag: "Invalid",
+      code: 422,
+      causes: "any"
     })
   },
 

@@ -77,6 +77,17 @@ export const namespaceRules: ReadonlyArray<Case> = cases("namespaces", {
     )
   },
 
+  "deleted again, it answers the same (F128)": function* (b) {
+    const ns = `${b.ns}-t`
+    yield* b.create(b.object(namespaces, ns))
+    yield* b.api.create(configMaps, b.configMap("held", {}, { namespace: ns, finalizers: ["x.io/a"] }))
+    const first = (yield* b.delete(namespaces, ns)) as KubeObject
+    const second = (yield* b.delete(namespaces, ns)) as KubeObject
+    same([second.status, second.metadata.deletionTimestamp], [first.status, first.metadata.deletionTimestamp])
+    const patch = { type: "merge", body: { metadata: { finalizers: [] } } } as const
+    yield* b.api.patch(configMaps, { namespace: ns, name: "held" }, patch)
+  },
+
   "the first namespaces cannot be deleted (F128)": function* (b) {
     for (const name of ["default", "kube-system"]) {
       yield* refusedAs(b.delete(namespaces, name, { dryRun: true }), {
