@@ -33,18 +33,16 @@ import type { Reads, Selection } from "./Cached.ts"
 import { type PolicyRule, rulesOf } from "./internal/rbac.ts"
 import type { NameOf } from "./internal/sentences.ts"
 import type * as Kind from "./Kind.ts"
-import type { KubeObject, ObjectRef } from "./KubeObject.ts"
+import type { ObjectRef } from "./KubeObject.ts"
 import type { Writes } from "./Owned.ts"
 import type { Pass } from "./Pass.ts"
 import type { Finalizes, Reconciler } from "./Pipeline.ts"
+import type { Predicate } from "./Predicate.ts"
 import type { ReconcileError } from "./ReconcileError.ts"
 import type { RequeuePolicy } from "./RequeuePolicy.ts"
 import type { RetryPolicy } from "./RetryPolicy.ts"
 import * as Wake from "./Wake.ts"
 import type { Every, External, Mapped, Watch } from "./Watch.ts"
-
-/** Whether what moved between what the last pass read and now concerns the reconciler (D27). */
-export type Predicate = (read: KubeObject, now: KubeObject) => boolean
 
 export interface Controller<out K extends Kind.Any, out R, out E = never> extends Pipeable {
   readonly for: K

@@ -7,10 +7,11 @@
  * Assumptions: whoever runs the pass closes the record before it settles, and holds back events of the object until then.
  */
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Condition from "./Condition.ts"
 import { Failure } from "./internal/failure.ts"
+import { statedMillis } from "./internal/statedMillis.ts"
 import type * as Kind from "./Kind.ts"
 import { formatRef, type KubeObject, type ObjectRef } from "./KubeObject.ts"
 import type { LabelSelector } from "./LabelSelector.ts"
@@ -142,11 +143,14 @@ const say = (write: (pass: Pass["Service"]) => void): Effect.Effect<void, never,
 export const changed = (text: string): Effect.Effect<void, never, Pass> =>
   say((pass) => pass.record.ledger.push({ action: "said", text }))
 
-/** Asks for another pass after this one, if it succeeds; the soonest wish counts, an infinite one is none. On a failure it is ignored: the failure decides. */
+/**
+ * Asks for another pass after this one, if it succeeds; the soonest wish counts, one that is infinite or no time at all is none. On a failure it is ignored: the
+ * failure decides.
+ */
 export const requeueAfter = (duration: Duration.Input): Effect.Effect<void, never, Pass> =>
   say(({ record }) => {
-    const millis = Duration.toMillis(duration)
-    if (Number.isFinite(millis)) record.requeueAfterMillis = Math.min(record.requeueAfterMillis ?? Infinity, millis)
+    const millis = statedMillis(duration)
+    if (millis !== undefined) record.requeueAfterMillis = Math.min(record.requeueAfterMillis ?? Infinity, millis)
   })
 
 /** The event of this pass if it succeeds, instead of `Reconciled`: at most one a pass, the last one said (D2). */

@@ -13,8 +13,8 @@ export interface Facts {
   readonly seen: KubeObject
   /** As it is now. */
   readonly next: KubeObject
-  /** The finalizer that the controller itself adds and takes away. */
-  readonly ownFinalizer?: string | undefined
+  /** The finalizers that the controller itself adds and takes away. */
+  readonly ownFinalizers?: ReadonlyArray<string>
 }
 
 /** True if the difference is worth a pass. */
@@ -22,12 +22,12 @@ export type Predicate = (facts: Facts) => boolean
 
 /** Spec, deletion, labels, annotations or foreign finalizers differ, or somebody took our finalizer from a living object. Status changes do not count. The default. */
 export const standard: Predicate = (facts) => {
-  const { next, ownFinalizer, seen } = facts
+  const { next, ownFinalizers = [], seen } = facts
   return (
     specOnly(facts) ||
     !sameJson(seen.metadata.labels ?? {}, next.metadata.labels ?? {}) ||
     !sameJson(seen.metadata.annotations ?? {}, next.metadata.annotations ?? {}) ||
-    !sameJson(foreign(seen, ownFinalizer), foreign(next, ownFinalizer)) ||
+    !sameJson(foreign(seen, ownFinalizers), foreign(next, ownFinalizers)) ||
     wasRobbed(facts)
   )
 }
@@ -47,24 +47,24 @@ export const wakes = (
   facts: {
     readonly seen: KubeObject | undefined
     readonly next: KubeObject | undefined
-    readonly ownFinalizer?: string | undefined
+    readonly ownFinalizers?: ReadonlyArray<string>
   }
 ): boolean => {
-  const { next, ownFinalizer, seen } = facts
+  const { next, ownFinalizers = [], seen } = facts
   if (seen === next) return false
   if (seen === undefined || next === undefined || seen.metadata.uid !== next.metadata.uid) return true
-  return predicate({ seen, next, ownFinalizer })
+  return predicate({ seen, next, ownFinalizers })
 }
 
 // Their order means nothing to anybody.
-const foreign = ({ metadata }: KubeObject, ownFinalizer: string | undefined): ReadonlyArray<string> =>
-  (metadata.finalizers ?? []).filter((finalizer) => finalizer !== ownFinalizer).sort()
+const foreign = ({ metadata }: KubeObject, ownFinalizers: ReadonlyArray<string>): ReadonlyArray<string> =>
+  (metadata.finalizers ?? []).filter((finalizer) => !ownFinalizers.includes(finalizer)).sort()
 
-const wasRobbed = ({ next, ownFinalizer, seen }: Facts): boolean =>
-  ownFinalizer !== undefined &&
+const wasRobbed = ({ next, ownFinalizers = [], seen }: Facts): boolean =>
   next.metadata.deletionTimestamp === undefined &&
-  seen.metadata.finalizers?.includes(ownFinalizer) === true &&
-  next.metadata.finalizers?.includes(ownFinalizer) !== true
+  ownFinalizers.some(
+    (name) => seen.metadata.finalizers?.includes(name) === true && next.metadata.finalizers?.includes(name) !== true
+  )
 
 const sameContent = (a: KubeObject, b: KubeObject): boolean => {
   for (const field of new Set([...Object.keys(a), ...Object.keys(b)]))

@@ -3,10 +3,10 @@
  * (B45). Associative, so that it does not matter how branches are nested.
  */
 import * as Cause from "effect/Cause"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { Fatal, isReconcileError, NotReady, type ReconcileError, Temporary, textOf } from "../ReconcileError.ts"
+import { statedMillis } from "./statedMillis.ts"
 
 /** On a merged failure: what it was made of. Enumerable, so that it survives the copy that `during` makes. */
 const Parts = Symbol.for("@fixpoint/core/mergedParts")
@@ -21,18 +21,13 @@ interface Merged {
  */
 export const atMostMillis = (error: ReconcileError): number | undefined => (error as Merged)[Parts]?.atMostMillis
 
-const millis = (duration: Duration.Input | undefined): number | undefined => {
-  const value = duration === undefined ? undefined : Duration.toMillis(duration)
-  return value === undefined || !Number.isFinite(value) ? undefined : value
-}
-
 /** The wish that a failure states itself; a merged one may state a sooner one on behalf of another. */
 const wishOf = (error: ReconcileError): number | undefined =>
   soonest([
     error._tag === "NotReady"
-      ? millis(error.requeueAfter)
+      ? statedMillis(error.requeueAfter)
       : error._tag === "Temporary"
-        ? millis(error.delay)
+        ? statedMillis(error.delay)
         : undefined,
     atMostMillis(error)
   ])

@@ -65,8 +65,7 @@ export const writeStatus = Effect.fnUntraced(function* (
       return { _tag: "Written", object: answer.success }
     }
     const { reason } = answer.failure
-    if (reason._tag === "NotFound") return { _tag: "Gone" }
-    if (!isConflict(answer.failure)) return yield* answer.failure
+    if (reason._tag !== "NotFound" && !isConflict(answer.failure)) return yield* answer.failure
     if (sends === resendsMax) return { _tag: "Moved" }
     const fresh = yield* Effect.catchReason(
       api.get(resource, ref(live)),
@@ -75,6 +74,8 @@ export const writeStatus = Effect.fnUntraced(function* (
       () => Effect.undefined
     )
     if (fresh === undefined || fresh.metadata.uid !== read.metadata.uid) return { _tag: "Gone" }
+    // The object is there, so it is the subresource that is not: the answer is the same for both (F37).
+    if (reason._tag === "NotFound") return yield* answer.failure
     fold(fresh)
     if (concerns(read, fresh)) return { _tag: "Moved" }
     live = fresh

@@ -1,0 +1,324 @@
+/**
+ * Runs controllers: keeps one cache for each kind that they read, gives each pass what its controller declared, and the world the `Wakes` of the kinds that
+ * it reconciles.
+ *
+ * ```ts
+ * import * as Schema from "effect/Schema"
+ * import { Controller, Kind, Manager, Reconciler } from "@fixpoint/core"
+ *
+ * class Role extends Kind.make({
+ *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
+ *   spec: Schema.Struct({ scope: Schema.String })
+ * }) {}
+ *
+ * // needs an ApiClient, such as Kubernetes.layer
+ * export const operator = Manager.run([Controller.make({ for: Role, reconciler: Reconciler.for(Role) })])
+ * ```
+ *
+ * Guarantees: a controller starts when its caches have synced, however it goes with those of others (B27); on stop no pass begins, running ones get the
+ * grace to end, with their status and events (B92); nothing of a Manager lives in its controllers, so two may run the same ones.
+ * Assumption: one process acts at a time, see `Leadership`.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import { ApiClient, formatResource } from "./ApiClient.ts"
+import type * as Controller from "./Controller.ts"
+import * as EventPoster from "./EventPoster.ts"
+import { FieldManager } from "./FieldManager.ts"
+import { readerOf, writerOf } from "./internal/access.ts"
+import * as Cached from "./Cached.ts"
+import { Engine } from "./internal/engine.ts"
+import { follow, type Informer, informersOf, kindsOf } from "./internal/informers.ts"
+import { type Runner, runSafely, type Settled } from "./internal/passRunner.ts"
+import type * as Settle from "./internal/settle.ts"
+import { followExternal, followMapped } from "./internal/sources.ts"
+import { checkStatus, warnOfEventRights } from "./internal/startChecks.ts"
+import { wakerOf } from "./internal/waker.ts"
+import type * as Kind from "./Kind.ts"
+import { formatRef, type KubeObject } from "./KubeObject.ts"
+import { Leadership } from "./Leadership.ts"
+import { ManagerError } from "./ManagerError.ts"
+import * as Owned from "./Owned.ts"
+import type { Reflector } from "./Reflector.ts"
+import { Reporting } from "./Reporting.ts"
+import { RequeuePolicy } from "./RequeuePolicy.ts"
+import * as Wake from "./Wake.ts"
+import * as WorkQueues from "./WorkQueues.ts"
+
+export type { Settled } from "./internal/passRunner.ts"
+export { ManagerError } from "./ManagerError.ts"
+
+/** How a Manager is. It is ready when it does its work: every cache has synced and none has been cut off for longer than 30 s (D23). */
+export interface Health {
+  readonly phase: "starting" | "running" | "draining" | "stopped"
+  readonly ready: boolean
+  /** What keeps it from being ready, a line each: verb, resource, scope and cause (B25, B28). */
+  readonly problems: ReadonlyArray<string>
+}
+
+/** A cache that is cut off longer than this makes the Manager unready. */
+const cutOffMax = 30_000
+
+export class Manager extends Context.Service<
+  Manager,
+  {
+    readonly health: Effect.Effect<Health>
+    /** Of each controller, in the order in which they were given. */
+    readonly queues: Effect.Effect<ReadonlyArray<{ readonly controller: string; readonly queue: WorkQueues.Snapshot }>>
+    /** In how many milliseconds an object comes by itself; undefined if only a wake brings it. */
+    readonly nextOf: (
+      kind: Kind.Any,
+      ref: { readonly namespace?: string | undefined; readonly name: string }
+    ) => Effect.Effect<number | undefined>
+  }
+>()("@fixpoint/core/Manager") {}
+
+/** Told of every settled pass: for metrics, tests and live tables. Must not throw. Default: nobody. */
+export const OnSettled = Context.Reference<(settled: Settled) => void>("@fixpoint/core/Manager/OnSettled", {
+  defaultValue: () => () => {}
+})
+
+export interface Options {
+  /** How long running passes get to end when the Manager stops. Default 30 s. */
+  readonly grace?: Duration.Input
+}
+
+type Services<C extends Controller.Any> = ApiClient | Exclude<Controller.Services<C>, Wake.Wakes<Controller.Id<C>>>
+
+/** Runs the controllers while the layer's scope is open, and gives the wakes of their kinds, before they start too (K34). */
+export const layer = <const C extends ReadonlyArray<Controller.Any>>(
+  controllers: C,
+  options: Options = {}
+): Layer.Layer<
+  Manager | Wake.Wakes<Controller.Id<C[number]>>,
+  ManagerError | Controller.Error<C[number]>,
+  Services<C[number]>
+> => Layer.effectContext(start(controllers, options)) as Layer.Layer<any, any, any>
+
+/** Runs the controllers until it is interrupted. */
+export const run = <const C extends ReadonlyArray<Controller.Any>>(
+  controllers: C,
+  options: Options = {}
+): Effect.Effect<never, ManagerError | Controller.Error<C[number]>, Services<C[number]>> =>
+  Layer.launch(layer(controllers, options))
+
+interface State {
+  phase: Health["phase"]
+  readonly engines: ReadonlyArray<Engine>
+  readonly informers: ReadonlyMap<string, Informer>
+  readonly reflectors: Array<Reflector>
+}
+
+const start = Effect.fnUntraced(function* (
+  controllers: ReadonlyArray<Controller.Any>,
+  options: Options
+): Effect.fn.Return<Context.Context<any>, unknown, any> {
+  yield* refuseTwins(controllers)
+  const api = yield* ApiClient
+  const fieldManager = yield* FieldManager
+  const informers = informersOf(controllers, fieldManager)
+  const queues = yield* orBuilt(WorkQueues.WorkQueues, WorkQueues.layer)
+  const poster = yield* orBuilt(EventPoster.EventPoster, EventPoster.layer)
+  const engines = yield* Effect.forEach(controllers, (controller) =>
+    Effect.map(
+      queues.open<Settle.Memory>(controller.name),
+      (queue) => new Engine({ controller, queue, fieldManager, storeOf: (id) => informers.get(id)!.store })
+    )
+  )
+  const state: State = { phase: "starting", engines, informers, reflectors: [] }
+  const wakes = wakesOf(state, api, yield* Effect.context<any>())
+  for (const engine of engines)
+    yield* Effect.acquireRelease(
+      Effect.sync(() => engine.listen()),
+      (end) => Effect.sync(end)
+    )
+  for (const informer of informers.values()) state.reflectors.push(...(yield* follow(informer)))
+  // What stops first must be registered last.
+  yield* Effect.addFinalizer(() => Effect.sync(() => void (state.phase = "stopped")))
+  const conditions = yield* Effect.forEach(controllers, checkStatus, { concurrency: "unbounded" })
+  for (const [i, engine] of engines.entries()) {
+    const services = yield* servicesOf(engine, informers, wakes)
+    const runner: Runner = {
+      engine,
+      api,
+      fieldManager,
+      services,
+      requeue: yield* RequeuePolicy,
+      reporting: yield* Reporting,
+      conditionsAreMap: conditions[i]!,
+      post: (calls) => Effect.forEach(calls, poster.say, { discard: true }),
+      onSettled: yield* OnSettled
+    }
+    yield* Effect.provideContext(startEngine(state, runner), services)
+  }
+  yield* Effect.forkScoped(warnOfEventRights)
+  yield* Effect.addFinalizer(() => drain(state, options))
+  return Context.add(wakes, Manager, serviceOf(state))
+})
+
+const refuseTwins = (controllers: ReadonlyArray<Controller.Any>): Effect.Effect<void, ManagerError> => {
+  const names = new Set<string>()
+  for (const { name } of controllers) {
+    if (names.has(name))
+      return Effect.fail(
+        new ManagerError({
+          reason: {
+            _tag: "DuplicateController",
+            message: `two controllers are named ${name}: give one of them another name`
+          }
+        })
+      )
+    names.add(name)
+  }
+  return Effect.void
+}
+
+/** The service that the program gives, or one of our own for as long as the Manager runs. */
+const orBuilt = <I, S, E, R>(
+  key: Context.Service<I, S>,
+  standard: Layer.Layer<I, E, R>
+): Effect.Effect<S, E, R | Scope.Scope> =>
+  Effect.flatMap(Effect.serviceOption(key), (given) =>
+    Option.isSome(given)
+      ? Effect.succeed(given.value)
+      : Effect.map(Layer.build(Layer.fresh(standard)), (built) => Context.get(built, key))
+  )
+
+const wakesOf = (state: State, api: ApiClient["Service"], services: Context.Context<any>): Context.Context<any> => {
+  let wakes = Context.empty() as Context.Context<any>
+  for (const { controller } of state.engines) {
+    const engines = state.engines.filter((engine) => engine.controller.for.id === controller.for.id)
+    wakes = Context.add(
+      wakes,
+      Wake.wakes(controller.for),
+      wakerOf({ kind: controller.for, engines, api, services, isStopped: () => state.phase === "stopped" })
+    )
+  }
+  return wakes
+}
+
+/** Everything that a step of the controller may ask for: the program's services, those of `Controller.provide`, and what it declared. */
+const servicesOf = Effect.fnUntraced(function* (
+  engine: Engine,
+  informers: ReadonlyMap<string, Informer>,
+  wakes: Context.Context<any>
+): Effect.fn.Return<Context.Context<any>, unknown, any> {
+  const { controller } = engine
+  const outer = Context.merge(yield* Effect.context<any>(), wakes)
+  let services = outer
+  if (controller.layer !== undefined)
+    services = Context.merge(outer, yield* Effect.provideContext(Layer.build(Layer.fresh(controller.layer)), outer))
+  const api = Context.get(services, ApiClient)
+  const manager = yield* FieldManager
+  const told = new WeakSet<KubeObject>()
+  const fork = Effect.runForkWith(services)
+  const onMalformed = (malformed: Kind.MalformedResource, object: KubeObject): void => {
+    if (told.has(object)) return
+    told.add(object)
+    fork(Effect.logWarning(`left out of a list: ${malformed.message}`))
+  }
+  for (const kind of kindsOf(controller))
+    services = Context.add(services, Cached.reads(kind), readerOf(kind, informers.get(kind.id)!.store, onMalformed))
+  for (const kind of [...controller.owns, ...controller.writes]) {
+    const writing = {
+      api,
+      manager,
+      onWrite: (owner: KubeObject, write: Parameters<Engine["wrote"]>[1]) => engine.wrote(owner, write, kind.id),
+      onRead: (owner: KubeObject, ref: Parameters<Engine["readChild"]>[1], child: KubeObject) =>
+        engine.readChild(owner, ref, child, kind.id)
+    }
+    services = Context.add(
+      services,
+      Owned.writes(kind),
+      writerOf(kind, informers.get(kind.id)!.store, writing, onMalformed)
+    )
+  }
+  return services
+})
+
+/** Starts what wakes the controller, and its workers once its caches have synced and this process leads. */
+const startEngine = Effect.fnUntraced(function* (state: State, runner: Runner): Effect.fn.Return<void, never, any> {
+  const { engine } = runner
+  const { controller } = engine
+  for (const mapped of controller.mapped)
+    yield* followMapped(engine, mapped, state.informers.get(mapped.kind.id)!.store)
+  for (const external of controller.external) yield* followExternal(engine, external)
+  const leadership = yield* Leadership
+  const work = Effect.gen(function* () {
+    for (const kind of kindsOf(controller)) yield* state.informers.get(kind.id)!.store.awaitSynced
+    yield* leadership.acquire
+    engine.started = true
+    if (state.phase === "starting" && state.engines.every((other) => other.started)) state.phase = "running"
+    yield* Effect.forEach(Array.from({ length: controller.workers }), () => Effect.forkScoped(worker(runner)), {
+      discard: true
+    })
+  })
+  yield* Effect.forkScoped(work)
+})
+
+/** Runs keys until the queue is shut down. A key that was taken is always done, so only waiting and the step itself can be interrupted. */
+const worker = (runner: Runner): Effect.Effect<void> =>
+  Effect.uninterruptible(
+    Effect.gen(function* () {
+      for (;;) {
+        const taken = yield* runner.engine.queue.take
+        if (taken === undefined) return
+        yield* runSafely(runner, taken)
+      }
+    })
+  )
+
+/** No pass begins any more; those that run get the grace to end (B92). What is then still running is interrupted when the scope closes. */
+const drain = (state: State, { grace = "30 seconds" }: Options): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    state.phase = "draining"
+    for (const { queue } of state.engines) yield* queue.shutdown
+    const ended = yield* Effect.timeoutOption(
+      Effect.forEach(state.engines, ({ queue }) => queue.awaitIdle, { discard: true }),
+      grace
+    )
+    for (const engine of state.engines) engine.stopping = true
+    if (Option.isSome(ended)) return
+    for (const { controller, queue } of state.engines) {
+      const { processing } = yield* queue.snapshot
+      if (processing.length > 0)
+        yield* Effect.logWarning(
+          `stopping: ${processing.length} passes of ${controller.name} did not end within ${Duration.format(Duration.fromInputUnsafe(grace))} and are interrupted: ${processing.slice(0, 10).join(", ")}`
+        )
+    }
+  }).pipe(Effect.interruptible)
+
+const serviceOf = (state: State): Manager["Service"] => ({
+  health: Effect.map(Clock.currentTimeMillis, (now) => {
+    const problems = [...new Set(problemsOf(state, now))]
+    return { phase: state.phase, ready: state.phase === "running" && problems.length === 0, problems }
+  }),
+  queues: Effect.forEach(state.engines, ({ controller, queue }) =>
+    Effect.map(queue.snapshot, (snapshot) => ({ controller: controller.name, queue: snapshot }))
+  ),
+  nextOf: (kind, { name, namespace }) =>
+    Effect.map(
+      Effect.forEach(
+        state.engines.filter(({ controller }) => controller.for.id === kind.id),
+        ({ queue }) => queue.nextOf(`${namespace ?? ""}/${name}`)
+      ),
+      (all) => {
+        const times = all.filter((millis) => millis !== undefined)
+        return times.length === 0 ? undefined : Math.min(...times)
+      }
+    )
+})
+
+function* problemsOf({ reflectors }: State, now: number): Generator<string> {
+  for (const { health, namespace, resource } of reflectors) {
+    const { failure, since, synced } = health()
+    const where = namespace === undefined ? "" : ` in ${formatRef({ namespace: undefined, name: namespace })}`
+    if (!synced) yield failure ?? `${formatResource(resource)}${where}: the first list has not come yet`
+    else if (failure !== undefined && now - since > cutOffMax) yield failure
+  }
+}

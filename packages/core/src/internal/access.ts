@@ -1,0 +1,92 @@
+/** What a pass may read and write: a reader for each declared kind over its store, a writer over the store and the API. */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { ApiClient } from "../ApiClient.ts"
+import type { Reader } from "../Cached.ts"
+import * as Kind from "../Kind.ts"
+import { formatRef, type KubeObject, type ObjectRef } from "../KubeObject.ts"
+import type { Writer } from "../Owned.ts"
+import { Fatal, textOf } from "../ReconcileError.ts"
+import { byOwner, type Store } from "../Store.ts"
+import { applyChild, removeChild, type Write } from "./childWriter.ts"
+import { decoded } from "./decoded.ts"
+
+const inOrder = (a: KubeObject, b: KubeObject): number => {
+  const [left, right] = [
+    `${a.metadata.namespace ?? ""}/${a.metadata.name}`,
+    `${b.metadata.namespace ?? ""}/${b.metadata.name}`
+  ]
+  return left < right ? -1 : left > right ? 1 : 0
+}
+
+const decodedAll = (
+  kind: Kind.Any,
+  objects: ReadonlyArray<KubeObject>,
+  onMalformed: (malformed: Kind.MalformedResource, object: KubeObject) => void
+): ReadonlyArray<any> => {
+  const all: Array<unknown> = []
+  // In the order of their names, so that what a reconciler makes of a list does not depend on who came first.
+  for (const object of [...objects].sort(inOrder)) {
+    const result = decoded(kind, object)
+    if (Result.isSuccess(result)) all.push(result.success)
+    else onMalformed(result.failure, object)
+  }
+  return all
+}
+
+export const readerOf = (
+  kind: Kind.Any,
+  store: Store,
+  onMalformed: (malformed: Kind.MalformedResource, object: KubeObject) => void
+): Reader<any> => ({
+  get: (ref) => {
+    const object = store.get(ref)
+    return object === undefined ? undefined : decoded(kind, object)
+  },
+  list: ({ namespace, selector }) => decodedAll(kind, store.list({ namespace, selector }), onMalformed)
+})
+
+export interface Writing {
+  readonly api: ApiClient["Service"]
+  readonly manager: string
+  /** Told what was sent and answered. */
+  readonly onWrite: (owner: KubeObject, write: Write) => void
+  /** Told how a child was found when nothing had to be sent. */
+  readonly onRead: (owner: KubeObject, ref: ObjectRef, child: KubeObject) => void
+}
+
+export const writerOf = (
+  kind: Kind.Any,
+  store: Store,
+  { api, manager, onRead, onWrite }: Writing,
+  onMalformed: (malformed: Kind.MalformedResource, object: KubeObject) => void
+): Writer<any> => {
+  const target = { api, resource: kind, cache: store, manager, onWrite }
+  return {
+    apply: Effect.fnUntraced(function* (owner, desired, { conflicts }) {
+      const input = yield* encoded(kind, desired)
+      const { moved, object } = yield* applyChild(target, owner, input, conflicts)
+      if (moved === undefined)
+        onRead(owner, { namespace: object.metadata.namespace, name: object.metadata.name }, object)
+      const result = decoded(
+        kind,
+        store.get({ namespace: object.metadata.namespace, name: object.metadata.name }) ?? object
+      )
+      if (Result.isFailure(result)) return yield* new Fatal({ reason: "MalformedResource", cause: result.failure })
+      return { object: result.success, moved }
+    }),
+    remove: (owner, ref) => removeChild(target, owner, ref),
+    children: (owner) => decodedAll(kind, store.lookup(byOwner, owner.metadata.uid), onMalformed)
+  }
+}
+
+/** A value that its kind cannot hold is a mistake of the reconciler, told like one of the object: nothing is sent. */
+const encoded = (kind: Kind.Any, desired: Kind.Desired<any>) =>
+  Effect.try({
+    try: () => Kind.encode(kind, desired),
+    catch: (error) =>
+      new Fatal({
+        reason: "InvalidChild",
+        message: `${kind.kind} ${formatRef({ namespace: desired.metadata.namespace, name: desired.metadata.name })} cannot be written: ${textOf(error).replace(/\s*\n\s*/g, " ")}`
+      })
+  })

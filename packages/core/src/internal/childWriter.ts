@@ -1,0 +1,193 @@
+/**
+ * Makes one child be as desired: compared with the cache first, applied only if something differs, never onto a stranger's object. The part of
+ * `Owned` that talks to the API; it knows no decoding.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { type ApiClient, formatResource } from "../ApiClient.ts"
+import type { ApiError } from "../ApiError.ts"
+import {
+  formatRef,
+  type KubeObject,
+  type ObjectInput,
+  type ObjectRef,
+  ref as refOf,
+  type Resource
+} from "../KubeObject.ts"
+import type { ApplyOptions } from "../Owned.ts"
+import * as OwnerReference from "../OwnerReference.ts"
+import { Fatal, fromApiError, isConflict, NotReady, slow, Temporary } from "../ReconcileError.ts"
+import { isApplied } from "./applied.ts"
+import { applyBody } from "./applyBody.ts"
+
+type Conflicts = Required<ApplyOptions>["conflicts"]
+
+export interface ChildCache {
+  readonly get: (ref: ObjectRef) => KubeObject | undefined
+  /** Told the answer of a write. */
+  readonly fold: (object: KubeObject) => void
+}
+
+export interface Target {
+  readonly api: ApiClient["Service"]
+  readonly resource: Resource
+  readonly cache: ChildCache
+  readonly manager: string
+  /** Told what a write sent, what the child was before, as cached, and what was answered: for the barrier and for what wakes the owner. */
+  readonly onWrite: (owner: KubeObject, write: Write) => void
+}
+
+export interface Write {
+  readonly resource: Resource
+  readonly previous: KubeObject | undefined
+  readonly sent: ObjectInput | undefined
+  /** Undefined if the child was deleted. */
+  readonly answer: KubeObject | undefined
+  readonly ref: ObjectRef
+}
+
+export interface Applied {
+  readonly object: KubeObject
+  readonly moved: "created" | "updated" | undefined
+}
+
+// An atomic list with server defaults inside is never seen as applied (see `applied`). What was sent to make this very object is remembered instead.
+const sentFor = new WeakMap<KubeObject, string>()
+
+/** The child with its namespace and owner reference, or why it cannot have them (B67, B68). */
+const asChild = (owner: KubeObject, resource: Resource, desired: ObjectInput): ObjectInput | Fatal => {
+  const home = owner.metadata.namespace
+  const asked = desired.metadata?.namespace
+  const what = `${resource.kind} ${desired.metadata?.name ?? ""}`
+  const refuse = (why: string) => new Fatal({ reason: "InvalidOwnerReference", message: `${what}: ${why}` })
+  if (resource.scope === "Cluster" && home !== undefined)
+    return refuse(`is cluster-scoped and cannot belong to a namespaced ${owner.kind}: write it without an owner`)
+  if (home !== undefined && asked !== undefined && asked !== home)
+    return refuse(
+      `is wanted in namespace ${asked}, but its owner is in ${home}: an owner and its children share a namespace`
+    )
+  const namespace = resource.scope === "Cluster" ? undefined : (asked ?? home)
+  if (resource.scope === "Namespaced" && namespace === undefined)
+    return refuse("needs a namespace, since its owner is cluster-scoped: give metadata.namespace")
+  const { namespace: _, ...metadata } = desired.metadata ?? {}
+  return {
+    ...desired,
+    metadata: {
+      ...metadata,
+      ...(namespace !== undefined && { namespace }),
+      ownerReferences: [OwnerReference.controller(owner)]
+    }
+  }
+}
+
+const isOurs = (owner: KubeObject, child: KubeObject): boolean =>
+  (child.metadata.ownerReferences ?? []).some((reference) => reference.uid === owner.metadata.uid)
+
+/** Why a child that exists may not be touched; undefined if it is ours (B62, B71). */
+const objection = (
+  owner: KubeObject,
+  resource: Resource,
+  live: KubeObject
+): NotReady | Temporary | Fatal | undefined => {
+  const what = `${resource.kind} ${formatRef(refOf(live))}`
+  if (live.metadata.deletionTimestamp !== undefined)
+    return new NotReady({
+      reason: "ChildTerminating",
+      message: `${what} is being deleted and will be made anew once it is gone`
+    })
+  if (isOurs(owner, live)) return undefined
+  const controller = (live.metadata.ownerReferences ?? []).find((reference) => reference.controller === true)
+  if (controller?.kind === owner.kind && controller.name === owner.metadata.name)
+    return new NotReady({
+      reason: "ChildTerminating",
+      message: `${what} belongs to an earlier ${owner.kind} of this name and is about to be collected`
+    })
+  const whose =
+    controller === undefined ? "exists and belongs to nobody" : `belongs to ${controller.kind} ${controller.name}`
+  return new Fatal({ reason: "ChildNotOurs", message: `${what} ${whose}: choose another name, or remove it` })
+}
+
+const describeConflict = (error: ApiError): string =>
+  "causes" in error.reason
+    ? error.reason.causes.map((cause) => `${cause.field ?? ""} (${cause.message ?? ""})`).join(", ")
+    : ""
+
+/** A manager that edits says its version, one that applies does not (F91). */
+const isEdit = (message: string | undefined): boolean => / using \S+$/.test(message ?? "")
+
+const onlyEdits = (error: ApiError): boolean =>
+  error.reason._tag === "ApplyConflict" && error.reason.causes.every((cause) => isEdit(cause.message))
+
+/** Fails with NotReady while the name is still taken by a dying child, with Fatal if it is a stranger's, else as `fromApiError` says. */
+export const applyChild = Effect.fnUntraced(function* (
+  { api, cache, manager, onWrite, resource }: Target,
+  owner: KubeObject,
+  desired: ObjectInput,
+  conflicts: Conflicts
+): Effect.fn.Return<Applied, NotReady | Temporary | Fatal> {
+  const child = asChild(owner, resource, desired)
+  if (child instanceof Fatal) return yield* child
+  const ref: ObjectRef = { namespace: child.metadata?.namespace, name: child.metadata?.name ?? "" }
+  const live = cache.get(ref)
+  const objected = live === undefined ? undefined : objection(owner, resource, live)
+  if (objected !== undefined) return yield* objected
+  const body = applyBody(child)
+  if (live !== undefined && (isApplied(live, body, manager, undefined) || sentFor.get(live) === JSON.stringify(body)))
+    return { object: live, moved: undefined }
+  // The uid keeps the write off a namesake and off a child that has just gone (D7, F76, F87).
+  const sent = live === undefined ? body : { ...body, metadata: { ...body.metadata, uid: live.metadata.uid } }
+  const send = (force: boolean) =>
+    Effect.result(api.patch(resource, ref, { type: "apply", body: sent, force }, { fieldManager: manager }))
+  let answer = yield* send(conflicts === "force")
+  if (Result.isFailure(answer) && conflicts === "repair-edits" && onlyEdits(answer.failure)) answer = yield* send(true)
+  if (Result.isFailure(answer)) return yield* toFailure(answer.failure, resource, ref)
+  const object = answer.success
+  cache.fold(object)
+  const shown = cache.get(ref)
+  if (shown?.metadata.resourceVersion === object.metadata.resourceVersion) sentFor.set(shown, JSON.stringify(body))
+  onWrite(owner, { resource, previous: live, sent: body, answer: object, ref })
+  const moved =
+    live === undefined
+      ? "created"
+      : object.metadata.resourceVersion === live.metadata.resourceVersion
+        ? undefined
+        : "updated"
+  return { object, moved }
+})
+
+const toFailure = (error: ApiError, resource: Resource, ref: ObjectRef): Temporary => {
+  if (error.reason._tag === "ApplyConflict")
+    return new Temporary({
+      reason: "ApplyConflict",
+      delay: slow,
+      message: `${resource.kind} ${formatRef(ref)}: another manager applies the same fields: ${describeConflict(error)}`,
+      cause: error
+    })
+  // Another uid answers as an invalid change of an immutable field (F76): the child was replaced under us.
+  const replaced =
+    error.reason._tag === "Invalid" && error.reason.causes.some((cause) => cause.field === "metadata.uid")
+  if (replaced) return new Temporary({ reason: "Conflict", cause: error })
+  return fromApiError(error)
+}
+
+/** Deletes a child by its uid, so that a namesake lives (B64). True if there was one. What is gone already is a success (C7). */
+export const removeChild = Effect.fnUntraced(function* (
+  { api, cache, onWrite, resource }: Target,
+  owner: KubeObject,
+  ref: ObjectRef
+): Effect.fn.Return<boolean, Temporary | Fatal> {
+  const live = cache.get(ref)
+  if (live === undefined || live.metadata.deletionTimestamp !== undefined) return false
+  if (!isOurs(owner, live))
+    return yield* new Fatal({
+      reason: "ChildNotOurs",
+      message: `${formatResource(resource)} ${formatRef(ref)} does not belong to ${owner.kind} ${owner.metadata.name}`
+    })
+  const answer = yield* Effect.result(api.delete(resource, ref, { preconditions: { uid: live.metadata.uid } }))
+  if (Result.isFailure(answer)) {
+    if (answer.failure.reason._tag === "NotFound" || isConflict(answer.failure)) return false
+    return yield* fromApiError(answer.failure)
+  }
+  onWrite(owner, { resource, previous: live, sent: undefined, answer: undefined, ref })
+  return true
+})

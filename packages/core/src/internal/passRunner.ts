@@ -1,0 +1,434 @@
+/**
+ * One pass: from a key that was taken to a key that is done. The order is that of the design: read, finalizers, run, settle, status, events, wakes (D8),
+ * and then what came meanwhile is judged.
+ *
+ * Guarantees: of a pass only the step itself is interrupted; what has begun to be written is finished (D30), and every taken key ends in `done`.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Random from "effect/Random"
+import * as References from "effect/References"
+import * as Result from "effect/Result"
+import type { ApiClient } from "../ApiClient.ts"
+import type { ApiError } from "../ApiError.ts"
+import type * as Controller from "../Controller.ts"
+import * as Kind from "../Kind.ts"
+import { formatRef, type KubeObject, type ObjectRef, ref as refTo } from "../KubeObject.ts"
+import * as Pass from "../Pass.ts"
+import type { Deleting, Finalizer } from "../Pipeline.ts"
+import type { EventCall } from "../PostingPolicy.ts"
+import { during, Fatal, fromApiError, type ReconcileError } from "../ReconcileError.ts"
+import type { Outcome, Reporting } from "../Reporting.ts"
+import type { RequeuePolicy } from "../RequeuePolicy.ts"
+import type { Taken } from "../WorkQueues.ts"
+import { decoded } from "./decoded.ts"
+import { type Engine, refOf, type Unseen } from "./engine.ts"
+import { addFinalizer, removeFinalizer } from "./finalizerWriter.ts"
+import * as Settle from "./settle.ts"
+import { writeStatus, type Written } from "./statusWriter.ts"
+
+/** How one pass came out: for metrics, tests and live tables. */
+export interface Settled {
+  readonly controller: string
+  readonly kind: Kind.Any
+  readonly ref: ObjectRef
+  readonly outcome: Outcome
+  /** Ready's reason and message after the pass. */
+  readonly reason: string
+  readonly message: string
+  /** In how many milliseconds the key comes by itself. */
+  readonly requeueAfterMillis: number | undefined
+  readonly triggers: ReadonlyArray<string>
+  /** From begin to end. */
+  readonly millis: number
+}
+
+/** What all passes of one controller share. */
+export interface Runner {
+  readonly engine: Engine
+  readonly api: ApiClient["Service"]
+  readonly fieldManager: string
+  readonly requeue: RequeuePolicy
+  readonly reporting: Reporting
+  /** Everything that a step may ask for, but its `Pass`. */
+  readonly services: Context.Context<any>
+  readonly conditionsAreMap: boolean
+  readonly post: (calls: ReadonlyArray<EventCall>) => Effect.Effect<void>
+  readonly onSettled: (settled: Settled) => void
+}
+
+/** What a pass found before its step ran: go on with the object, or there is nothing to do, or a failure. */
+type Prepared =
+  | { readonly _tag: "Run"; readonly object: KubeObject }
+  | { readonly _tag: "Nothing"; readonly object: KubeObject | undefined }
+  | { readonly _tag: "Failed"; readonly object: KubeObject; readonly error: ReconcileError }
+
+const nothing = (object: KubeObject | undefined): Prepared => ({ _tag: "Nothing", object })
+
+const asFailure =
+  (operation: string) =>
+  (error: ApiError): ReconcileError =>
+    during(operation)(fromApiError(error))
+
+const isDeleting = (object: KubeObject): boolean => object.metadata.deletionTimestamp !== undefined
+
+/** Our finalizers that the object bears, the last added first. */
+const heldBy = (controller: Controller.Any, object: KubeObject): ReadonlyArray<Finalizer> => {
+  const present = object.metadata.finalizers ?? []
+  return controller.reconciler.finalizers.filter(({ name }) => present.includes(name)).reverse()
+}
+
+/** Reads what the watch has not told in time from the server itself (D29). */
+const catchUp = ({ api }: Runner, unseen: ReadonlyArray<Unseen>): Effect.Effect<void> =>
+  Effect.forEach(
+    unseen,
+    ({ ref, store, uid }) =>
+      api.get(store.resource, ref).pipe(
+        Effect.map((object) => (object.metadata.uid === uid ? store.fold(object) : store.foldDeleted(ref, uid))),
+        Effect.catch((error) =>
+          error.reason._tag === "NotFound"
+            ? Effect.sync(() => store.foldDeleted(ref, uid))
+            : Effect.logDebug("could not read back an own write", error.message)
+        )
+      ),
+    { discard: true }
+  )
+
+const finalizerTarget = ({ api, engine, fieldManager }: Runner) => ({
+  api,
+  resource: engine.controller.for,
+  manager: fieldManager,
+  fold: (object: KubeObject) => engine.store.fold(object)
+})
+
+/** Puts our finalizers on an object that lives, before anything outside of the cluster can be made for it (K11, B57). */
+const prepare = Effect.fnUntraced(function* (runner: Runner, key: string): Effect.fn.Return<Prepared> {
+  const { engine } = runner
+  const { controller, store } = engine
+  const read = store.get(refOf(key))
+  if (read === undefined) return nothing(undefined)
+  if (isDeleting(read)) return heldBy(controller, read).length === 0 ? nothing(read) : { _tag: "Run", object: read }
+  let object = read
+  for (const { name } of controller.reconciler.finalizers) {
+    if (object.metadata.finalizers?.includes(name) === true) continue
+    const added = yield* Effect.result(addFinalizer(finalizerTarget(runner), object, name))
+    if (Result.isFailure(added))
+      return { _tag: "Failed", object, error: asFailure("adding the finalizer")(added.failure) }
+    if (added.success === undefined) return nothing(undefined)
+    object = added.success
+    engine.wroteSelf(key, object)
+    // It began to be deleted meanwhile: what came is judged at the end, and the key runs again.
+    if (isDeleting(object)) return nothing(read)
+  }
+  return { _tag: "Run", object }
+})
+
+/** Clean-ups in turn, each finalizer taken off as soon as its own has succeeded (D13). */
+const cleanUp = Effect.fnUntraced(function* (
+  runner: Runner,
+  object: KubeObject,
+  progress: { released: boolean }
+): Effect.fn.Return<void, ReconcileError, any> {
+  const { controller, store } = runner.engine
+  const ref = refTo(object)
+  const { uid } = object.metadata
+  const deleting: Deleting<any> = { ref, uid, raw: object, decoded: decoded(controller.for, object) }
+  let live = object
+  for (const { cleanup, name } of heldBy(controller, object)) {
+    yield* cleanup(deleting)
+    const left = yield* Effect.mapError(
+      removeFinalizer(finalizerTarget(runner), live, name),
+      asFailure("removing the finalizer")
+    )
+    if (left === undefined) {
+      progress.released = true
+      return store.foldDeleted(ref, uid)
+    }
+    live = left
+  }
+  progress.released = true
+})
+
+/** The step as an effect that needs nothing but its Pass. */
+const stepOf = (
+  runner: Runner,
+  object: KubeObject,
+  progress: { released: boolean }
+): Effect.Effect<unknown, ReconcileError, any> => {
+  if (isDeleting(object)) return cleanUp(runner, object, progress)
+  const { controller } = runner.engine
+  const result = decoded(controller.for, object)
+  // It stays as it is until someone edits it (K7).
+  if (Result.isFailure(result))
+    return Effect.fail(
+      new Fatal({
+        reason: "MalformedResource",
+        message: result.failure.issue,
+        operation: "reading the object",
+        cause: result.failure
+      })
+    )
+  return Effect.suspend(() => controller.reconciler.run({ object: result.success }))
+}
+
+/** A status that its kind cannot hold is a mistake of the reconciler: the pass ends as if it had died of it. */
+const encodedDraft = (
+  kind: Kind.Any,
+  record: Pass.PassRecord,
+  exit: Exit.Exit<unknown, ReconcileError>
+): { readonly exit: Exit.Exit<unknown, ReconcileError>; readonly fields: Readonly<Record<string, unknown>> } => {
+  if (Object.keys(record.draft).length === 0) return { exit, fields: {} }
+  try {
+    return { exit, fields: Kind.encodeStatus(kind, record.draft) }
+  } catch (error) {
+    return { exit: Exit.die(new Error("the status does not fit its schema", { cause: error })), fields: {} }
+  }
+}
+
+/** The first pass of a key that asks for a time gets it from the timers of its controller too (D31, E13). */
+const timerOf = (
+  { engine }: Runner,
+  taken: Taken<Settle.Memory>,
+  end: { readonly now: number; readonly startedAt: number; readonly jitter: number }
+): number | undefined => {
+  let soonest: number | undefined
+  const woken = taken.origins.some((origin) => origin !== "requeue") ? end.startedAt : engine.wokenAt(taken.key)
+  for (const { idleMillis, intervalMillis, jitter } of engine.controller.timers) {
+    const next = Math.max(intervalMillis * (1 + jitter * end.jitter), woken + idleMillis - end.now)
+    soonest = Math.min(soonest ?? Infinity, next)
+  }
+  return soonest
+}
+
+const reasonOf = (settlement: Settle.Settlement): { readonly reason: string; readonly message: string } =>
+  settlement.written?.ready ?? {
+    reason: String(settlement.log.annotations.reason ?? ""),
+    message: settlement.log.message
+  }
+
+/** Runs the pass of a key that was taken. Never fails; must run uninterruptible, the step in it is not. */
+export const runPass = Effect.fnUntraced(function* (
+  runner: Runner,
+  taken: Taken<Settle.Memory>
+): Effect.fn.Return<void> {
+  const { engine } = runner
+  const { key } = taken
+  const startedAt = yield* Clock.currentTimeMillis
+  const late = engine.release(key)
+  if (taken.overdue) yield* catchUp(runner, late)
+  engine.begin(key)
+  const prepared = yield* prepare(runner, key)
+  if (prepared._tag === "Nothing")
+    return yield* end(runner, taken, prepared.object, { memory: taken.memory, startedAt })
+
+  const { object } = prepared
+  const record = Pass.makeRecord()
+  const progress = { released: false }
+  const ran =
+    prepared._tag === "Failed"
+      ? Exit.fail(prepared.error)
+      : yield* runStep(runner, taken, object, { record, progress, startedAt })
+  record.closed = true
+  const { exit, fields } = encodedDraft(engine.controller.for, record, ran)
+  const now = yield* Clock.currentTimeMillis
+  const facts: Settle.Facts = {
+    object,
+    exit,
+    pass: { ...record, draft: fields },
+    released: progress.released,
+    stopping: engine.stopping,
+    memory: taken.memory,
+    due: taken.due,
+    retryIn: taken.retryIn,
+    startedAt,
+    now,
+    jitter: yield* Random.next,
+    requeue: engine.controller.requeue ?? runner.requeue,
+    reporting: runner.reporting,
+    retry: engine.controller.retry
+  }
+  yield* conclude(runner, taken, facts, record)
+})
+
+const runStep = (
+  runner: Runner,
+  { key, memory, triggers }: Taken<Settle.Memory>,
+  object: KubeObject,
+  pass: { readonly record: Pass.PassRecord; readonly progress: { released: boolean }; readonly startedAt: number }
+): Effect.Effect<Exit.Exit<unknown, ReconcileError>> => {
+  const { engine, services } = runner
+  const { controller } = engine
+  const ref = refOf(key)
+  const failures = Settle.failuresOf(memory, object)
+  const given: Pass.Pass["Service"] = {
+    controller: controller.name,
+    kind: controller.for,
+    object,
+    ref,
+    uid: object.metadata.uid,
+    generation: object.metadata.generation,
+    attempt: failures?.count ?? 0,
+    ...(failures !== undefined && { failingSince: failures.since }),
+    triggers,
+    startedAt: pass.startedAt,
+    record: pass.record,
+    subscribe: (subscription) => engine.subscribe(key, subscription)
+  }
+  const annotations = {
+    ...Context.get(services, References.CurrentLogAnnotations),
+    controller: controller.name,
+    object: formatRef(ref)
+  }
+  const context = services.pipe(
+    Context.add(Pass.Pass, given),
+    Context.add(References.CurrentLogAnnotations, annotations)
+  )
+  return Effect.exit(Effect.interruptible(Effect.setContext(stepOf(runner, object, pass.progress), context)))
+}
+
+/** Settles, writes the status, says the events, sends the wakes: in this order (D8, D14). */
+const conclude = Effect.fnUntraced(function* (
+  runner: Runner,
+  taken: Taken<Settle.Memory>,
+  facts: Settle.Facts,
+  record: Pass.PassRecord
+): Effect.fn.Return<void> {
+  let settlement = Settle.settle(facts)
+  const object = facts.object!
+  const written = yield* statusOf(runner, taken.key, object, settlement, facts)
+  let memory = settlement.memory
+  if (Result.isFailure(written)) {
+    settlement = Settle.afterFailedWrite(facts, settlement, written.failure)
+    memory = settlement.memory
+  } else if (written.success._tag === "Written") {
+    memory = Settle.remember(settlement, written.success.object.metadata.resourceVersion)
+  } else if (written.success._tag === "Unchanged" && settlement.written !== undefined) {
+    memory = Settle.remember(settlement, (runner.engine.store.get(refOf(taken.key)) ?? object).metadata.resourceVersion)
+  }
+  const isStale = Result.isSuccess(written) && (written.success._tag === "Moved" || written.success._tag === "Gone")
+  yield* logLine(runner, taken.key, settlement.log)
+  // An object that moved on runs again and says then what is so; one that is gone has nobody to tell (B54).
+  if (!isStale) yield* runner.post(settlement.events)
+  const hops = settlement.outcome === "changed" ? 0 : taken.hops + 1
+  for (const wake of record.wakes) wake(hops)
+  yield* end(runner, taken, facts.released ? undefined : object, {
+    settlement,
+    memory,
+    startedAt: facts.startedAt,
+    jitter: facts.jitter
+  })
+})
+
+const unchanged: Result.Result<Written, ApiError> = Result.succeed({ _tag: "Unchanged" })
+
+const statusOf = (
+  runner: Runner,
+  key: string,
+  read: KubeObject,
+  settlement: Settle.Settlement,
+  { now }: Settle.Facts
+): Effect.Effect<Result.Result<Written, ApiError>> => {
+  const { api, conditionsAreMap, engine, fieldManager } = runner
+  const { controller, store } = engine
+  if (settlement.status === undefined || !controller.for.hasStatus || controller.noStatusSubresource)
+    return Effect.succeed(unchanged)
+  const current = store.get(refOf(key))
+  const known =
+    current !== undefined && current.metadata.uid === read.metadata.uid && !engine.concerns(read, current)
+      ? current
+      : read
+  return writeStatus(
+    {
+      api,
+      resource: controller.for,
+      read,
+      known,
+      concerns: (seen, next) => engine.concerns(seen, next),
+      fold: (answer) => {
+        store.fold(answer)
+        engine.wroteSelf(key, answer)
+      }
+    },
+    settlement.status,
+    {
+      manager: fieldManager,
+      now: `${new Date(now).toISOString().slice(0, 19)}Z`,
+      generation: read.metadata.generation,
+      conditionsAreMap
+    }
+  ).pipe(Effect.result)
+}
+
+const logLine = (runner: Runner, key: string, { annotations, level, message }: Settle.LogLine): Effect.Effect<void> =>
+  Effect.logWithLevel(level)(message).pipe(
+    Effect.annotateLogs({ controller: runner.engine.controller.name, object: key.replace(/^\//, ""), ...annotations })
+  )
+
+/** What is known of the key from now on, and when it comes again. */
+const end = Effect.fnUntraced(function* (
+  runner: Runner,
+  taken: Taken<Settle.Memory>,
+  seen: KubeObject | undefined,
+  how: {
+    readonly settlement?: Settle.Settlement
+    readonly memory: Settle.Memory | undefined
+    readonly startedAt: number
+    readonly jitter?: number
+  }
+): Effect.fn.Return<void> {
+  const { engine, onSettled } = runner
+  const { controller, queue } = engine
+  const { settlement, startedAt } = how
+  const now = yield* Clock.currentTimeMillis
+  const complete = settlement?.outcome === "changed" || settlement?.outcome === "unchanged"
+  const wokenAt = taken.origins.some((origin) => origin !== "requeue") ? startedAt : 0
+  const asked = settlement?.requeue._tag === "after" ? settlement.requeue.millis : undefined
+  // Whoever interrupts a step without stopping the Manager must not lose the key (C1).
+  const interrupted = settlement?.outcome === "interrupted" && !engine.stopping ? 1_000 : undefined
+  const timer =
+    seen === undefined || settlement === undefined || settlement.backingOff
+      ? undefined
+      : timerOf(runner, taken, { now, startedAt, jitter: how.jitter ?? 0 })
+  const wishes = [asked, interrupted, timer].filter((millis) => millis !== undefined)
+  const after = wishes.length === 0 ? undefined : Math.min(...wishes)
+  const gone = seen === undefined
+  const unseen = engine.finish(taken.key, { seen, complete, wokenAt })
+  yield* queue.done(taken.key, {
+    ...(!gone && after !== undefined && { after }),
+    ...(!gone && { memory: how.memory, backingOff: settlement?.backingOff ?? false }),
+    park: unseen.length > 0
+  })
+  if (unseen.length > 0) engine.hold(taken.key, unseen)
+  if (settlement === undefined) return
+  onSettled({
+    controller: controller.name,
+    kind: controller.for,
+    ref: refOf(taken.key),
+    outcome: settlement.outcome,
+    ...reasonOf(settlement),
+    requeueAfterMillis: gone ? undefined : after,
+    triggers: taken.triggers,
+    millis: now - startedAt
+  })
+})
+
+/** A defect of the engine itself, or of an observer: told, and the key comes again. */
+export const runSafely = (runner: Runner, taken: Taken<Settle.Memory>): Effect.Effect<void> =>
+  Effect.catchCause(runPass(runner, taken), (cause) =>
+    Effect.logError(`the pass of ${runner.engine.controller.name} ${taken.key} broke`, Cause.pretty(cause)).pipe(
+      Effect.andThen(
+        Effect.suspend(() => {
+          runner.engine.finish(taken.key, {
+            seen: runner.engine.store.get(refOf(taken.key)),
+            complete: false,
+            wokenAt: 0
+          })
+          return runner.engine.queue.done(taken.key, { after: 5_000, backingOff: true, memory: taken.memory })
+        })
+      ),
+      Effect.catchCause(() => Effect.void)
+    )
+  )
