@@ -13,7 +13,7 @@
  *
  * What it does not model:
  * - [ ] CEL rules of schemas (`x-kubernetes-validations`) are kept and not run
- * - [ ] admission webhooks and policies, conversion webhooks
+ * - [ ] admission webhooks and policies; conversion webhooks (such a CRD is served as if its strategy were None)
  * - [ ] authentication and RBAC: everyone may do everything, SelfSubjectAccessReview says yes
  * - [ ] priority and fairness: no 429 but those of a hook
  * - [ ] strategic merge patch, YAML bodies, protobuf, CBOR, Table and PartialObjectMetadata

@@ -10,7 +10,7 @@ import type { NameRule } from "./objectMeta.ts"
 import type { FieldLabels } from "./selector.ts"
 import { secretRules, configMapRules } from "./configuration.ts"
 import { serviceRules } from "./services.ts"
-import { deploymentRules } from "./workloads.ts"
+import { deploymentRules, persistentVolumeClaimRules } from "./workloads.ts"
 import type { Schema } from "./structuralSchema.ts"
 
 interface BuiltIn {
@@ -111,7 +111,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     plural: "persistentvolumeclaims",
     shortNames: ["pvc"],
     status: true,
-    answersDeleted: true
+    answersDeleted: true,
+    rules: persistentVolumeClaimRules
   },
   {
     group: "apps",
@@ -197,6 +198,23 @@ const kinds: ReadonlyArray<BuiltIn> = [
     shortNames: ["pdb"],
     status: true,
     generation: "spec"
+  },
+  {
+    group: "autoscaling",
+    version: "v2",
+    kind: "HorizontalPodAutoscaler",
+    plural: "horizontalpodautoscalers",
+    shortNames: ["hpa"],
+    status: true
+  },
+  {
+    group: "scheduling.k8s.io",
+    version: "v1",
+    kind: "PriorityClass",
+    plural: "priorityclasses",
+    shortNames: ["pc"],
+    cluster: true,
+    generation: "content"
   },
   { group: "rbac.authorization.k8s.io", version: "v1", kind: "Role", plural: "roles", name: "path" },
   { group: "rbac.authorization.k8s.io", version: "v1", kind: "RoleBinding", plural: "rolebindings", name: "path" },

@@ -278,6 +278,19 @@ const versionCauses = (crd: KubeObject): ReadonlyArray<StatusCause> => {
 
 const storedVersionCauses = (crd: KubeObject): ReadonlyArray<StatusCause> => {
   const names = versionsOf(crd).map(({ name }) => text(name))
+  const stored = texts(object(crd.status).storedVersions)
+  const missing = versionsOf(crd)
+    .filter((version) => version.storage === true && !stored.includes(text(version.name)))
+    .map(({ name }) => `must have the storage version ${text(name)}`)
+  if (stored.length === 0) missing.push("must have at least one stored version")
+  const said = stored.length === 0 ? null : stored
+  return [
+    ...missing.map((message) => fieldInvalid("status.storedVersions", said, message)),
+    ...goneVersionCauses(crd, names)
+  ]
+}
+
+const goneVersionCauses = (crd: KubeObject, names: ReadonlyArray<string>): ReadonlyArray<StatusCause> => {
   return texts(object(crd.status).storedVersions).flatMap((version, i) =>
     names.includes(version)
       ? []
@@ -289,6 +302,30 @@ const storedVersionCauses = (crd: KubeObject): ReadonlyArray<StatusCause> => {
           )
         ]
   )
+}
+
+const conversionCauses = (crd: KubeObject): ReadonlyArray<StatusCause> => {
+  const { strategy, webhook } = object(object(crd.spec).conversion)
+  if (strategy !== "Webhook") return []
+  const { clientConfig, conversionReviewVersions } = object(webhook)
+  const { url } = object(clientConfig)
+  return [
+    ...(isObject(clientConfig)
+      ? []
+      : [fieldRequired("spec.conversion.webhookClientConfig", "required when strategy is set to Webhook")]),
+    ...(typeof url === "string" && !url.startsWith("https://")
+      ? [
+          fieldInvalid(
+            "spec.conversion.webhookClientConfig.url",
+            url.split(":")[0],
+            "'https' is the only allowed URL scheme; desired format: https://host[/path]"
+          )
+        ]
+      : []),
+    ...(isList(conversionReviewVersions) && conversionReviewVersions.length > 0
+      ? []
+      : [fieldRequired("spec.conversion.conversionReviewVersions")])
+  ]
 }
 
 const immutableCauses = (crd: KubeObject, live: KubeObject | undefined): ReadonlyArray<StatusCause> => {
@@ -334,7 +371,7 @@ export const customResourceDefinitionRules: KindRules = {
     if (subresource !== undefined) return []
     const immutable = immutableCauses(crd, live)
     if (immutable.length > 0) return immutable
-    return [...nameCauses(crd), ...versionCauses(crd), ...(live === undefined ? [] : storedVersionCauses(crd))]
+    return [...nameCauses(crd), ...versionCauses(crd), ...conversionCauses(crd), ...storedVersionCauses(crd)]
   },
   beginDeletion: (crd, { now }) => {
     const finalizers = crd.metadata.finalizers ?? []

@@ -83,12 +83,8 @@ export const decode = (txn: Transaction, definition: Definition, body: unknown, 
   tellUnknown(txn, definition, body, [...meta.unknown, ...pruned.unknown], options)
   const known = options.applied ? pruned.value : dropNulls(definition.schema, pruned.value)
   const filled = applyDefaults(definition.schema, known) as JsonObject
-  const object = {
-    ...filled,
-    apiVersion: definition.apiVersion,
-    kind: definition.kind,
-    metadata: meta.meta
-  } as unknown as KubeObject
+  const identity = { apiVersion: definition.apiVersion, kind: definition.kind }
+  const object = { ...identity, metadata: meta.meta, ...filled, ...identity } as unknown as KubeObject
   const own = definition.rules.undecodable?.(object)
   if (own !== undefined) throw undecodable(definition, body, own, options)
   return definition.rules.defaults?.(object) ?? object
@@ -114,10 +110,16 @@ const tellUnknown = (
 
 const undecodable = (definition: Definition, body: JsonObject, mistake: string, { patched }: DecodeOptions): Refusal =>
   patched
-    ? invalid({ kind: "", group: "" }, "", [fieldInvalid("patch", JSON.stringify(body), mistake)])
+    ? invalid({ kind: "", group: "" }, "", [fieldInvalid("patch", goText(body), mistake)])
     : badRequest(
         `${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: ${mistake}`
       )
+
+/** JSON with sorted keys, as Go writes maps. */
+const goText = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) =>
+    isObject(inner) ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1))) : inner
+  )
 
 /** Go's text of the first value of a built-in kind whose type is not the schema's. */
 const typeMistake = ({ kind, schema }: Definition, content: JsonObject): string | undefined => {

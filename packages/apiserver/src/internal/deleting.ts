@@ -154,7 +154,11 @@ export const begin = (
 ): Deleted => {
   const held = withPropagation(live, propagation)
   const marked = live.metadata.deletionTimestamp === undefined ? mark(txn, definition, held) : held
-  if (isOver(definition, marked)) return { object: dryRun ? live : remove(txn, definition, key, live), gone: true }
+  if (isOver(definition, marked)) {
+    const removed = dryRun ? live : remove(txn, definition, key, live)
+    // A Pod that runs nowhere goes at once, and is answered as if it had been given time (F111).
+    return { object: definition.resource === "pods" ? marked : removed, gone: true }
+  }
   if (marked === live || dryRun) return { object: marked, gone: false }
   return { object: commit(txn, definition.resource, key, marked, live), gone: false }
 }

@@ -16,11 +16,13 @@ export const leaseRules: KindRules = {
     return undefined
   },
   defaults: (lease) => {
-    const { spec } = lease
-    if (!isObject(spec)) return lease
-    const changed = times.filter((field) => typeof spec[field] === "string" && microTime(spec[field]) !== spec[field])
-    if (changed.length === 0) return lease
-    return { ...lease, spec: { ...spec, ...Object.fromEntries(changed.map((f) => [f, microTime(spec[f] as string)])) } }
+    // What belongs to coordinated leader election is dropped, as by a server without that feature.
+    const { preferredHolder: _, strategy: __, ...spec } = isObject(lease.spec) ? lease.spec : {}
+    const inUtc = times.flatMap((field) => {
+      const time = spec[field]
+      return typeof time === "string" ? [[field, microTime(time)] as const] : []
+    })
+    return { ...lease, spec: { ...spec, ...Object.fromEntries(inUtc) } }
   },
   validate: ({ spec }) => {
     if (!isObject(spec)) return []

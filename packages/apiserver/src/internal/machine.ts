@@ -107,8 +107,14 @@ export const boot = (at: Pick<Request, "now" | "seed">): State => {
 
 const bodyMost = 3_145_728
 
-const checkBody = ({ body, bodyBytes, method }: Request): void => {
+const checkBody = ({ body, bodyBytes, contentType, method }: Request): void => {
   if (method === "GET" || body === undefined) return
+  const type = (contentType ?? "application/json").split(";")[0]!.trim()
+  if ((method === "POST" || method === "PUT") && type !== "application/json" && type !== "application/yaml") {
+    throw Refusal.unsupportedMediaType(
+      "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf"
+    )
+  }
   if (bodyBytes !== undefined && bodyBytes > bodyMost) throw Refusal.tooLarge(bodyMost)
 }
 
@@ -234,6 +240,18 @@ const writeOptions = ({ query, userAgent }: Request, kind: string): Writing.Writ
   }
   if (bytes(fieldManager) > managerMost) {
     throw Refusal.invalidOptions(kind, Refusal.fieldTooLong("fieldManager", managerMost))
+  }
+  const at = [...fieldManager].findIndex((letter) => !/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(letter))
+  if (at >= 0) {
+    const code = fieldManager.codePointAt([...fieldManager].slice(0, at).join("").length)!
+    throw Refusal.invalidOptions(
+      kind,
+      Refusal.fieldInvalid(
+        "fieldManager",
+        fieldManager,
+        `invalid character U+${code.toString(16).toUpperCase().padStart(4, "0")} (at position ${at})`
+      )
+    )
   }
   return {
     manager: fieldManager === "" ? managerOf(userAgent) : fieldManager,

@@ -175,15 +175,14 @@ export const notSupported = (resource: Named, verb: "create" | "delete"): Refusa
 export const unsupportedMediaType = (message: string): Refusal => status(415, "UnsupportedMediaType", message)
 
 export const tooLarge = (limit: number): Refusal =>
-  status(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limit}`, {})
+  status(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limit}`)
 
 /** A JSON patch of too many operations (F28). */
 export const tooManyOperations = (limit: number, count: number): Refusal =>
   status(
     413,
     "RequestEntityTooLarge",
-    `Request entity too large: The allowed maximum operations in a JSON patch is ${limit}, got ${count}`,
-    {}
+    `Request entity too large: The allowed maximum operations in a JSON patch is ${limit}, got ${count}`
   )
 
 /** A 500 without a reason: type errors of an apply, unreadable versions, objects that etcd refuses (F4, F28, F97). */

@@ -38,7 +38,9 @@ export const check = ({ definition, live, namespace, object, subresource, versio
   ]
   causes.push(...(definition.rules.validate?.(object, live, { version, namespace, subresource }) ?? []))
   if (causes.length > 0) {
-    throw invalid({ kind: definition.kind, group: definition.group }, object.metadata.name ?? "", causes)
+    // Events are judged in their core form, and texts name that, whichever API they came by.
+    const group = definition.storageVersion.includes("/") ? definition.group : ""
+    throw invalid({ kind: definition.kind, group }, object.metadata.name ?? "", causes)
   }
 }
 

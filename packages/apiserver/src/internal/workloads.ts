@@ -1,4 +1,4 @@
-/** Deployments: what may not change (F83). They are stored only: no controller makes Pods of them. */
+/** Deployments: what may not change (F83); they are stored only, no controller makes Pods of them. PersistentVolumeClaims: what protects them (F111). */
 import type { KindRules } from "./definition.ts"
 import { equals, isObject } from "./json.ts"
 import { fieldInvalid, fieldRequired } from "./refusal.ts"
@@ -24,5 +24,15 @@ export const deploymentRules: KindRules = {
         ? [fieldInvalid("spec.selector", selector, "field is immutable")]
         : [])
     ]
+  }
+}
+
+const protection = "kubernetes.io/pvc-protection"
+
+export const persistentVolumeClaimRules: KindRules = {
+  prepare: (claim, live) => {
+    const { finalizers = [] } = claim.metadata
+    if (live !== undefined || finalizers.includes(protection)) return claim
+    return { ...claim, metadata: { ...claim.metadata, finalizers: [...finalizers, protection] } }
   }
 }

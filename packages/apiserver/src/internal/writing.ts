@@ -5,7 +5,7 @@ import { keyOf, type Definition } from "./definition.ts"
 import * as Deleting from "./deleting.ts"
 import { equals, isObject, type JsonObject } from "./json.ts"
 import * as ManagedFields from "./managedFields.ts"
-import { timestamp } from "./objectMeta.ts"
+import { jsonType, timestamp } from "./objectMeta.ts"
 import { jsonPatch, mergePatch } from "./patch.ts"
 import * as Refusal from "./refusal.ts"
 import type { Request, Response } from "./request.ts"
@@ -425,16 +425,16 @@ const neverQuiet = ["labels", "annotations", "finalizers", "ownerReferences"] as
 const isEmpty = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) || (isObject(value) && Object.keys(value).length === 0)
 
-const applyBody = ({ definition, namespace, request }: Target, isPresent: boolean): JsonObject => {
+const applyBody = ({ definition, request }: Target, isPresent: boolean): JsonObject => {
   const { body } = request
   if (!isObject(body)) {
     throw Refusal.badRequest(
-      "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal into Go value of type map[string]interface {}"
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonType(body)} into Go value of type map[string]interface {}`
     )
   }
   if (body.apiVersion !== definition.apiVersion || body.kind !== definition.kind) {
-    const said = [body.apiVersion, body.kind].map((u) => (typeof u === "string" ? u : ""))
-    throw Refusal.badRequest(`invalid object type: ${said[0]}, Kind=${said[1]}`)
+    const [version, kind] = [body.apiVersion, body.kind].map((u) => (typeof u === "string" ? u : ""))
+    throw Refusal.badRequest(`invalid object type: ${version!.includes("/") ? "" : "/"}${version}, Kind=${kind}`)
   }
   const meta = isObject(body.metadata) ? body.metadata : {}
   if (Array.isArray(meta.managedFields)) throw Refusal.badRequest("metadata.managedFields must be nil")
@@ -443,9 +443,7 @@ const applyBody = ({ definition, namespace, request }: Target, isPresent: boolea
     metadata: {
       ...meta,
       // Where there is no object yet, the body must name it.
-      ...(isPresent && (meta.name === undefined || meta.name === null || meta.name === "") && { name: request.name! }),
-      ...(definition.namespaced &&
-        (meta.namespace === undefined || meta.namespace === null) && { namespace: namespace! })
+      ...(isPresent && (meta.name === undefined || meta.name === null || meta.name === "") && { name: request.name! })
     }
   }
 }
