@@ -1,16 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
-import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
-import type { ListPage, WatchEvent } from "../src/ApiClient.ts"
-import type * as Reflector from "../src/Reflector.ts"
 import {
   after,
+  assertEqual,
+  bookmark,
   broken,
   crd,
+  events,
   expired,
   follow,
+  gaps,
   isList,
   makeWorld,
   type Request,
@@ -28,22 +29,6 @@ const resumed = (world: World): ReadonlyArray<string | undefined> =>
   world.requests.filter(isResume).map(({ options }) => options.resourceVersion)
 
 const isResume = (request: Request): boolean => request.verb === "watch" && !isList(request)
-
-const events = (...events: ReadonlyArray<WatchEvent>): Stream.Stream<WatchEvent> => Stream.fromArray(events)
-const bookmark = (resourceVersion: string, initialEventsEnd = false): WatchEvent => ({
-  type: "BOOKMARK",
-  resourceVersion,
-  initialEventsEnd
-})
-const gaps = (times: ReadonlyArray<number>): ReadonlyArray<number> => times.slice(1).map((time, i) => time - times[i]!)
-
-/** The names in the cache are those on the server, in the same versions. */
-const assertEqual = Effect.fnUntraced(function* (
-  world: World,
-  store: { readonly list: () => ReadonlyArray<ReturnType<typeof widget>> }
-) {
-  assert.deepStrictEqual(shown(store.list()), shown(yield* world.server.objects(widgets)))
-})
 
 describe.each([
   { mode: "streamed lists", options: {} },
@@ -182,7 +167,7 @@ describe.each([
       )
       for (const text of ["Unreachable", "500 ServerError", "503 ServerError", "504 ServerTimeout"])
         assert.isTrue(
-          lines.some((line) => line.includes(text) && / s$/.test(line)),
+          lines.some((line) => line.includes(text) && line.endsWith(" s")),
           `${text} in ${lines.join("\n")}`
         )
     })

@@ -1,4 +1,5 @@
 /** An API in memory whose lists and watches are recorded and can be made to fail. */
+import { assert } from "@effect/vitest"
 import * as ApiServer from "@fixpoint/apiserver/ApiServer"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -20,7 +21,7 @@ import type { KubeObject, ObjectInput, Resource } from "../src/KubeObject.ts"
 import * as TestClock from "effect/testing/TestClock"
 import * as Reflector from "../src/Reflector.ts"
 import * as Store from "../src/Store.ts"
-import { widgets } from "./widgets.ts"
+import { shown, widgets } from "./widgets.ts"
 
 export interface Request {
   readonly verb: "list" | "watch"
@@ -53,7 +54,7 @@ export interface World {
   readonly uninstall: (plural: string) => Effect.Effect<void>
 }
 
-export const size = (size: number): ObjectInput => ({ spec: { size } })
+export const size = (size: number) => ({ spec: { size } })
 
 export const crd = (kind: string, plural: string): ObjectInput => ({
   apiVersion: "apiextensions.k8s.io/v1",
@@ -187,3 +188,20 @@ export const settle = Effect.repeat(TestClock.adjust(1), { times: 19 })
 /** Lets what can run now run first: a fiber that has not begun to sleep yet would sleep from the end of the leap. */
 export const after = (duration: Duration.Input): Effect.Effect<void> =>
   Effect.andThen(settle, TestClock.adjust(duration))
+
+export const events = (...events: ReadonlyArray<WatchEvent>): Stream.Stream<WatchEvent> => Stream.fromArray(events)
+
+export const bookmark = (resourceVersion: string, initialEventsEnd = false): WatchEvent => ({
+  type: "BOOKMARK",
+  resourceVersion,
+  initialEventsEnd
+})
+
+/** From each time to the next. */
+export const gaps = (times: ReadonlyArray<number>): ReadonlyArray<number> =>
+  times.slice(1).map((time, i) => time - times[i]!)
+
+/** The objects in the cache are those on the server, in the same versions. */
+export const assertEqual = Effect.fnUntraced(function* (world: World, store: Store.Store) {
+  assert.deepStrictEqual(shown(store.list()), shown(yield* world.server.objects(widgets)))
+})
