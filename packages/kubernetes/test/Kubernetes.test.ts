@@ -6,7 +6,9 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import { ApiClient } from "@fixpoint/core/ApiClient"
 import { OwnNamespace } from "@fixpoint/core/OwnNamespace"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
+import { TestClock } from "effect/testing"
 import * as Kubernetes from "../src/Kubernetes.ts"
 import type { KubernetesError } from "../src/KubernetesError.ts"
 import { makeCertificate } from "./certificate.ts"
@@ -218,6 +220,29 @@ describe("Kubernetes", () => {
           assert.strictEqual(readFileSync(log, "utf8"), "run\nrun\n")
         }),
         { kubeconfig: file }
+      )
+    })
+  )
+
+  it.effect("a plugin that does not end is given up after a minute", () =>
+    Effect.gen(function* () {
+      const file = join(yield* folder, "config")
+      const exec = {
+        apiVersion: "client.authentication.k8s.io/v1",
+        command: process.execPath,
+        args: ["--eval", "setTimeout(() => {}, 8000)"]
+      }
+      writeFileSync(file, kubeconfig({ server: "http://127.0.0.1:1", user: { exec } }))
+      const building = yield* Effect.forkChild(failureOf({ kubeconfig: file }))
+      // The file is read and the plugin started in real time, the minute is the test clock's.
+      for (let i = 0; i < 60 && building.pollUnsafe() === undefined; i++) {
+        yield* TestClock.withLive(Effect.sleep("50 millis"))
+        yield* TestClock.adjust("61 seconds")
+      }
+      const error = yield* Fiber.join(building)
+      assert.strictEqual(
+        error.message.replace(file, "F"),
+        "no credentials from the kubeconfig F: its plugin did not end within 60 s"
       )
     })
   )

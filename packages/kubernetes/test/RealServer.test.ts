@@ -1,7 +1,11 @@
 import { execFileSync } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { assert, describe, layer } from "@effect/vitest"
 import { ApiClient, pages, type WatchEvent } from "@fixpoint/core/ApiClient"
 import type { KubeObject, Resource } from "@fixpoint/core/KubeObject"
+import { OwnNamespace } from "@fixpoint/core/OwnNamespace"
 import { available, ControlPlane } from "@fixpoint/testing/ControlPlane"
 import * as SharedControlPlane from "@fixpoint/testing/SharedControlPlane"
 import * as Effect from "effect/Effect"
@@ -415,6 +419,47 @@ describe.skipIf(!available())("on a real API server", () => {
           )
         assert.strictEqual(yield* as({}), "Forbidden")
         assert.strictEqual(yield* as({ token: Redacted.make("nobody") }), "Unauthorized")
+      })
+    )
+
+    it.effect("a Pod's files let it in as its service account", () =>
+      Effect.gen(function* () {
+        const api = yield* ApiClient
+        const { ca, token, url } = yield* ControlPlane
+        const team = yield* namespace
+        const accounts: Resource = { ...configMaps, kind: "ServiceAccount", plural: "serviceaccounts" }
+        yield* api.create(accounts, { metadata: { name: "operator", namespace: team } })
+        const access = { headers: { authorization: `Bearer ${token}` }, tls: { ca } }
+        const credentials = yield* Credentials.make(Credentials.fixed({ server: url, namespace: "default", access }))
+        const transport = yield* Transport.make(credentials)
+        const issued = yield* transport.request({
+          method: "POST",
+          path: `/api/v1/namespaces/${team}/serviceaccounts/operator/token`,
+          contentType: "application/json",
+          body: JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} })
+        })
+        const folder = yield* Effect.acquireRelease(
+          Effect.sync(() => mkdtempSync(join(tmpdir(), "fixpoint-pod-"))),
+          (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+        )
+        writeFileSync(join(folder, "token"), JSON.parse(issued.body).status.token)
+        writeFileSync(join(folder, "ca.crt"), ca)
+        writeFileSync(join(folder, "namespace"), team)
+        const env = { KUBERNETES_SERVICE_HOST: new URL(url).hostname, KUBERNETES_SERVICE_PORT: new URL(url).port }
+        const pod = Effect.gen(function* () {
+          const api = yield* ApiClient
+          return [yield* OwnNamespace, yield* Effect.flip(api.list(configMaps, { namespace: team }))] as const
+        })
+        const [own, refused] = yield* Effect.provide(
+          pod,
+          Kubernetes.layerInCluster({}, { env, home: "/nonexistent", folder }),
+          { local: true }
+        )
+        assert.strictEqual(own, team)
+        assert.include(
+          refused.message,
+          `User "system:serviceaccount:${team}:operator" cannot list resource "configmaps"`
+        )
       })
     )
 

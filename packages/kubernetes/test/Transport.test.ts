@@ -1,7 +1,10 @@
+import type { ServerResponse } from "node:http"
 import { createRequire } from "node:module"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Scope from "effect/Scope"
 import * as Undici from "undici"
 import * as Credentials from "../src/Credentials.ts"
 import * as Transport from "../src/Transport.ts"
@@ -32,6 +35,23 @@ describe("Transport", () => {
         error.message,
         `http://127.0.0.1:${port}: the connection was refused: is the API server running there? (ECONNREFUSED)`
       )
+    })
+  )
+
+  it.live("after an outage the same client works again: refused and broken connections leave nothing behind", () =>
+    Effect.gen(function* () {
+      const answer = (_: unknown, response: ServerResponse) => json(response, 200, {})
+      const before = yield* Scope.make()
+      const { port, url } = yield* Scope.provide(serve(answer), before)
+      const transport = yield* transportTo(url, { headers: {}, tls: {} }, { connections: 4 })
+      const ask = Effect.forEach(Array.from({ length: 20 }), () => Effect.exit(transport.request(get)), {
+        concurrency: "unbounded"
+      })
+      assert.isTrue((yield* ask).every(Exit.isSuccess))
+      yield* Scope.close(before, Exit.void)
+      for (let i = 0; i < 5; i++) assert.isTrue((yield* ask).every(Exit.isFailure))
+      yield* serve(answer, undefined, port)
+      assert.isTrue((yield* ask).every(Exit.isSuccess))
     })
   )
 

@@ -39,7 +39,7 @@ export interface Scripted {
 export type Answer = (asked: Asked, response: http.ServerResponse) => void
 
 /** Runs for the scope. */
-export const serve = (answer: Answer, certificate?: Certificate) =>
+export const serve = (answer: Answer, certificate?: Certificate, atPort = 0) =>
   Effect.gen(function* () {
     const asked: Array<Asked> = []
     const sockets = new Set<Socket>()
@@ -69,7 +69,7 @@ export const serve = (answer: Answer, certificate?: Certificate) =>
       socket.on("close", () => sockets.delete(socket))
     })
     yield* Effect.acquireRelease(
-      Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+      Effect.callback<void>((resume) => void server.listen(atPort, "127.0.0.1", () => resume(Effect.void))),
       () =>
         Effect.callback<void>((resume) => {
           for (const socket of sockets) socket.destroy()

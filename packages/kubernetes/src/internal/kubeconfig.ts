@@ -114,6 +114,9 @@ const open = (paths: ReadonlyArray<string>, context: string | undefined) =>
     return { config, ...chosen, text: JSON.stringify([chosen.cluster, config.getCurrentUser()]) }
   })
 
+/** A plugin that waits for somebody, or for ever, must not hold up an operator. */
+const pluginSeconds = 60
+
 const accessOf = (config: KubeConfig, where: string): Effect.Effect<Access, KubernetesError> =>
   Effect.tryPromise({
     try: async () => {
@@ -138,7 +141,18 @@ const accessOf = (config: KubeConfig, where: string): Effect.Effect<Access, Kube
         reason: "NoCredentials",
         message: `no credentials from the kubeconfig ${where}: ${faultOf(error)}`
       })
-  })
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: `${pluginSeconds} seconds`,
+      orElse: () =>
+        Effect.fail(
+          new KubernetesError({
+            reason: "NoCredentials",
+            message: `no credentials from the kubeconfig ${where}: its plugin did not end within ${pluginSeconds} s`
+          })
+        )
+    })
+  )
 
 /**
  * `paths`: one or more, merged. `context`: default the current one. Changes of the files are taken up, but not another server or namespace; as long

@@ -9,7 +9,8 @@ export const query = (values: Values): string => {
   let text = ""
   for (const name in values) {
     const value = values[name]
-    if (value !== undefined) text += `${text === "" ? "?" : "&"}${name}=${encodeURIComponent(value)}`
+    if (value !== undefined)
+      text += `${text === "" ? "?" : "&"}${name}=${encodeURIComponent(String(value).toWellFormed())}`
   }
   return text
 }
@@ -43,6 +44,7 @@ export const segmentFault = (what: "name" | "namespace", segment: string | undef
   if (segment === undefined) return undefined
   if (segment === "") return `the ${what} is empty`
   if (segment === "." || segment === "..") return `the ${what} may not be '${segment}'`
+  if (!segment.isWellFormed()) return `the ${what} is not Unicode`
   if (segment.includes("/") || segment.includes("%")) return `the ${what} may not contain '/' or '%'`
   return undefined
 }
