@@ -54,14 +54,11 @@ export const writes = <K extends Kind.Any>(kind: K): Context.Service<Writes<Kind
   return key
 }
 
-/** What a verb needs: its pass, and the right to write the kind. */
-type Writing<K> = Pass.Pass | Writes<Kind.Id<K>>
-
 const write = <K extends Kind.Any, A>(
   kind: K,
   verb: (writer: Writer<Kind.Type<K>>, pass: Pass.Pass["Service"]) => Effect.Effect<A, ReconcileError>
-): Effect.Effect<A, ReconcileError, Writing<K>> =>
-  Effect.contextWith((context: Context.Context<Writing<K>>) => {
+): Effect.Effect<A, ReconcileError, Pass.Pass | Writes<Kind.Id<K>>> =>
+  Effect.contextWith((context: Context.Context<Pass.Pass | Writes<Kind.Id<K>>>) => {
     const pass = Context.get(context, Pass.Pass)
     const writer = Context.get(context, writes(kind))
     return Pass.whileOpen(pass, () => verb(writer, pass))
@@ -137,7 +134,7 @@ export const apply = <K extends Kind.Any>(
   kind: K,
   desired: Kind.Desired<Kind.Type<K>>,
   options: ApplyOptions = {}
-): Effect.Effect<Kind.Type<K>, ReconcileError, Writing<K> | Reads<Kind.Id<K>>> =>
+): Effect.Effect<Kind.Type<K>, ReconcileError, Pass.Pass | Reads<Kind.Id<K>> | Writes<Kind.Id<K>>> =>
   write(kind, (writer, pass) => applyOne(kind, desired, options, writer, pass))
 
 export interface ApplyAllOptions<T> extends ApplyOptions {
@@ -158,7 +155,7 @@ export const applyAll = <K extends Kind.Any>(
   kind: K,
   desired: Iterable<Kind.Desired<Kind.Type<K>>>,
   options: ApplyAllOptions<Kind.Type<K>> = {}
-): Effect.Effect<ReadonlyArray<Kind.Type<K>>, ReconcileError, Writing<K> | Reads<Kind.Id<K>>> =>
+): Effect.Effect<ReadonlyArray<Kind.Type<K>>, ReconcileError, Pass.Pass | Reads<Kind.Id<K>> | Writes<Kind.Id<K>>> =>
   write(kind, (writer, pass) => {
     const all = [...desired]
     const wanted = new Set<string>()
@@ -207,7 +204,7 @@ const removeOne = <K extends Kind.Any>(
 export const remove = <K extends Kind.Any>(
   kind: K,
   child: string | ObjectRef
-): Effect.Effect<boolean, ReconcileError, Writing<K>> =>
+): Effect.Effect<boolean, ReconcileError, Pass.Pass | Writes<Kind.Id<K>>> =>
   write(kind, (writer, pass) =>
     removeOne(kind, placeOf(kind, pass, typeof child === "string" ? { name: child } : child), writer, pass)
   )

@@ -174,9 +174,6 @@ export const need = <const Name extends string, K extends Kind.Any, Ctx extends 
     Cached.need(kind, placed(kind, ctx, ref(ctx)), options)
   )
 
-/** What a stage that writes children of a kind needs. */
-type Writing<K> = Pass.Pass | Cached.Reads<Kind.Id<K>> | Owned.Writes<Kind.Id<K>>
-
 /**
  * A child that must be as desired; the context has it as it then is. It lives in the object's namespace, bears its owner reference and goes with it.
  *
@@ -212,9 +209,11 @@ export const child = <
   desired: F & NoOther<ReturnType<F>, Kind.Desired<Kind.Type<K>>>,
   options?: Owned.ApplyOptions
 ) =>
-  bind<Name, Ctx, Effect.Effect<Kind.Type<K>, ReconcileError, Writing<K>>>(name, (ctx) =>
-    Effect.mapError(Owned.apply(kind, desired(ctx), options), during(`applying ${kind.kind}`))
-  )
+  bind<
+    Name,
+    Ctx,
+    Effect.Effect<Kind.Type<K>, ReconcileError, Pass.Pass | Cached.Reads<Kind.Id<K>> | Owned.Writes<Kind.Id<K>>>
+  >(name, (ctx) => Effect.mapError(Owned.apply(kind, desired(ctx), options), during(`applying ${kind.kind}`)))
 
 export interface ChildrenOptions<T> extends Owned.ApplyAllOptions<T> {
   /** How the children are told apart in the context's map. Default: by name. */
@@ -258,7 +257,15 @@ export const children = <
   desired: F & NoOther<ReturnType<F>[number], Kind.Desired<Kind.Type<K>>>,
   options: ChildrenOptions<Kind.Type<K>> = {}
 ) =>
-  bind<Name, Ctx, Effect.Effect<ReadonlyMap<string, Kind.Type<K>>, ReconcileError, Writing<K>>>(name, (ctx) => {
+  bind<
+    Name,
+    Ctx,
+    Effect.Effect<
+      ReadonlyMap<string, Kind.Type<K>>,
+      ReconcileError,
+      Pass.Pass | Cached.Reads<Kind.Id<K>> | Owned.Writes<Kind.Id<K>>
+    >
+  >(name, (ctx) => {
     const key = options.key ?? ((child: any) => child.metadata.name as string)
     return Owned.applyAll(kind, desired(ctx), options).pipe(
       Effect.flatMap((all) => {
@@ -318,11 +325,11 @@ export const status = <Ctx extends Base, F extends (ctx: NoInfer<Ctx>) => Kind.S
  * ```
  */
 export const condition = <const Type extends string, Ctx>(
-  type: Type & Pass.ConditionType<Type>,
+  type: Pass.ConditionType<Type>,
   f: (ctx: NoInfer<Ctx>) => Omit<Condition.Input, "type">
 ) =>
   tap<Ctx, Effect.Effect<unknown, never, Pass.Pass>>((ctx) =>
-    Effect.map(Pass.current, ({ record }) => record.conditions.push({ ...f(ctx), type }))
+    Effect.map(Pass.current, ({ record }) => record.conditions.push({ ...f(ctx), type: type as string }))
   )
 
 /**

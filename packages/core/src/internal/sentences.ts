@@ -30,6 +30,9 @@ export type NoOther<A, B> = [Strays<A, B, "">] extends [never]
 export type NameOf<E> = E extends { readonly _tag: infer Tag extends string } ? Tag : "an error without a tag"
 
 /** Refuses a failure that does not say what happens next. */
-export type Decided<E, Who extends string> = [Exclude<E, ReconcileError>] extends [never]
+// While a lambda's parameters are still being typed, E is `any`: nothing to refuse yet.
+export type Decided<E, Who extends string> = 0 extends 1 & E
   ? unknown
-  : `${Who} can fail with ${NameOf<Exclude<E, ReconcileError>>}: say what happens next with Effect.mapError, for instance ReconcileError.classify`
+  : [Exclude<E, ReconcileError>] extends [never]
+    ? unknown
+    : `${Who} can fail with ${NameOf<Exclude<E, ReconcileError>>}: say what happens next with Effect.mapError, for instance ReconcileError.classify`
