@@ -1,0 +1,78 @@
+/** `npm run demo`: runs the operator and plays its user, in memory or on a cluster. See `--help`. */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Controller from "@fixpoint/core/Controller"
+import { FieldManager } from "@fixpoint/core/FieldManager"
+import * as Manager from "@fixpoint/core/Manager"
+import * as Watch from "@fixpoint/core/Watch"
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Runtime from "effect/Runtime"
+import { acts } from "./demo/acts.ts"
+import { type Arguments, help, parse } from "./demo/arguments.ts"
+import { load } from "./demo/manifestFolder.ts"
+import { actsOf } from "./demo/ownManifests.ts"
+import { summary, type ShownAct } from "./demo/render.ts"
+import { type Output, plain, terminal } from "./demo/screen.ts"
+import { play } from "./demo/stage.ts"
+import { cluster, Ground, memory } from "./demo/world.ts"
+import { ConfigMap, Role, Scope } from "./kinds.ts"
+import { fieldManager } from "./operator.ts"
+import { orExplain } from "./program.ts"
+import { Registry } from "./Registry.ts"
+import { role } from "./role.ts"
+import { scope } from "./scope.ts"
+
+/** Some act did not come out as expected; the screen says which. */
+class ActsFailed extends Data.TaggedError("ActsFailed")<{ readonly message: string }> {
+  override readonly [Runtime.errorExitCode] = 1
+}
+
+/** The operator's controllers, for one namespace: on a cluster the others are nobody's business. */
+const controllersIn = (namespace: string) => {
+  const namespaces = [namespace]
+  return [
+    Controller.make({ for: Role, owns: [ConfigMap], watches: [Scope], reconciler: role, namespaces }),
+    Controller.make({ for: Scope, polls: [Role], watches: [Watch.every("10 minutes")], reconciler: scope, namespaces })
+  ] as const
+}
+
+const stdout: Output = {
+  write: (text) => void process.stdout.write(text),
+  size: () => ({ columns: process.stdout.columns ?? 80, rows: process.stdout.rows ?? 24 })
+}
+
+const failuresOf = (acts: ReadonlyArray<ShownAct>): ReadonlyArray<string> =>
+  acts.flatMap(({ notes, title, verdict }) =>
+    verdict === "passed" ? [] : [`failed: ${title}: ${notes.at(-1)?.replace(/^MISSED /, "") ?? ""}`]
+  )
+
+const run = Effect.fnUntraced(function* ({ kubeconfig, manifests }: Arguments) {
+  const played = manifests === undefined ? acts : actsOf(yield* load(manifests))
+  const screen = process.stdout.isTTY ? terminal(stdout, process.env.NO_COLOR === undefined) : plain(stdout)
+  const tally = { passes: 0 }
+  const started = yield* Clock.currentTimeMillis
+  yield* Effect.gen(function* () {
+    const { namespace, title } = yield* Ground
+    const operator = Manager.layer(controllersIn(namespace)).pipe(
+      Layer.provide(Layer.succeed(Manager.OnSettled, () => void tally.passes++)),
+      Layer.provide(Layer.succeed(FieldManager, fieldManager))
+    )
+    const shown = yield* Effect.provide(play(`The access operator, ${title}`, played, screen, tally), operator)
+    const seconds = ((yield* Clock.currentTimeMillis) - started) / 1000
+    const failures = failuresOf(shown)
+    yield* screen.say(["", ...failures, summary(shown, seconds)])
+    if (failures.length > 0) return yield* new ActsFailed({ message: "not everything came as expected" })
+  }).pipe(Effect.provide(Registry.layerMemory), Effect.provide(kubeconfig === undefined ? memory : cluster(kubeconfig)))
+})
+
+const main = Effect.gen(function* () {
+  const given = yield* Effect.fromResult(parse(process.argv.slice(2)))
+  if (given.help) return yield* Effect.sync(() => stdout.write(`${help}\n`))
+  // What goes wrong stands in the table and in the events; log lines would tear the screen.
+  yield* Effect.provide(run(given), Logger.layer([]))
+})
+
+main.pipe(orExplain("demo"), NodeRuntime.runMain({ disableErrorReporting: true }))

@@ -1,0 +1,129 @@
+/** Where the demo is played: a cluster in memory, or a real one, of which a namespace is taken and given back. */
+import * as ApiServer from "@fixpoint/apiserver/ApiServer"
+import { ApiClient } from "@fixpoint/core/ApiClient"
+import type { ApiError } from "@fixpoint/core/ApiError"
+import * as Kind from "@fixpoint/core/Kind"
+import type { KubeObject, ObjectInput, Resource } from "@fixpoint/core/KubeObject"
+import * as Kubernetes from "@fixpoint/kubernetes/Kubernetes"
+import type { KubernetesError } from "@fixpoint/kubernetes/KubernetesError"
+import * as Console from "effect/Console"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import { Role, Scope } from "../kinds.ts"
+import { cleanup } from "../role.ts"
+
+/** The demo's own namespace. */
+export class Ground extends Context.Service<
+  Ground,
+  {
+    readonly namespace: string
+    /** How the cluster is called on the screen. */
+    readonly title: string
+    /** How long an expectation may take. */
+    readonly patience: number
+  }
+>()("@fixpoint/examples/demo/Ground") {}
+
+const definitionResource: Resource = {
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  scope: "Cluster"
+}
+const namespaceResource: Resource = {
+  group: "",
+  version: "v1",
+  kind: "Namespace",
+  plural: "namespaces",
+  scope: "Cluster"
+}
+
+const kinds = [Scope, Role]
+
+export const memory: Layer.Layer<ApiClient | Ground> = Layer.merge(
+  ApiServer.layer({
+    kinds: kinds.map(Kind.customResourceDefinition),
+    objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } }]
+  }),
+  Layer.succeed(Ground, { namespace: "team", title: "in memory", patience: 5_000 })
+)
+
+const poll = Schedule.spaced("100 millis")
+
+/** Tells what could not be given back, and goes on: the end of the demo must not hide how it went. */
+const orTell = (what: string) => (effect: Effect.Effect<unknown, ApiError>) =>
+  effect.pipe(Effect.catch((error) => Console.error(`demo: could not ${what}: ${error.message}`)))
+
+/** True while the object is there. */
+const isThere = (api: ApiClient["Service"], resource: Resource, name: string): Effect.Effect<boolean, ApiError> =>
+  Effect.catchReason(Effect.as(api.get(resource, { namespace: undefined, name }), true), "ApiError", "NotFound", () =>
+    Effect.succeed(false)
+  )
+
+/** Deletes it and waits until it is gone, for 30 s at most. */
+const removeWhole = (api: ApiClient["Service"], resource: Resource, name: string): Effect.Effect<void, ApiError> =>
+  Effect.catchReason(
+    api.delete(resource, { namespace: undefined, name }),
+    "ApiError",
+    "NotFound",
+    () => Effect.void
+  ).pipe(
+    Effect.andThen(Effect.repeat(isThere(api, resource, name), { schedule: poll, until: (there) => !there })),
+    Effect.timeoutOrElse({
+      duration: "30 seconds",
+      orElse: () => Console.error(`demo: ${resource.kind} ${name} is still being deleted; the server goes on with it`)
+    }),
+    Effect.asVoid
+  )
+
+const isEstablished = ({ status }: KubeObject): boolean =>
+  ((status as any)?.conditions ?? []).some((one: any) => one.type === "Established" && one.status === "True")
+
+/** The CRD, made if it is not there, and then removed at the end. */
+const definition = (api: ApiClient["Service"], manifest: ObjectInput) =>
+  Effect.gen(function* () {
+    const name = manifest.metadata?.name ?? ""
+    if (yield* isThere(api, definitionResource, name)) return
+    yield* Effect.acquireRelease(api.create(definitionResource, manifest), () =>
+      orTell(`remove the CRD ${name}`)(removeWhole(api, definitionResource, name))
+    )
+    yield* Effect.repeat(api.get(definitionResource, { namespace: undefined, name }), {
+      schedule: poll,
+      until: isEstablished
+    })
+  })
+
+/** Roles that are left when the operator has stopped hold a finalizer that nobody else takes off. */
+const dropFinalizers = (api: ApiClient["Service"], namespace: string): Effect.Effect<void, ApiError> =>
+  Effect.gen(function* () {
+    const { items } = yield* api.list(Role, { namespace })
+    for (const { metadata } of items.filter(({ metadata }) => metadata.finalizers?.includes(cleanup)))
+      yield* api.patch(
+        Role,
+        { namespace, name: metadata.name },
+        { type: "merge", body: { metadata: { finalizers: metadata.finalizers!.filter((name) => name !== cleanup) } } }
+      )
+  })
+
+const ground = Effect.gen(function* () {
+  const api = yield* ApiClient
+  for (const kind of kinds) yield* definition(api, Kind.customResourceDefinition(kind))
+  const { metadata } = yield* Effect.acquireRelease(
+    api.create(namespaceResource, {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { generateName: "access-demo-" }
+    }),
+    ({ metadata: { name } }) =>
+      orTell(`remove the namespace ${name}`)(
+        Effect.andThen(dropFinalizers(api, name), removeWhole(api, namespaceResource, name))
+      )
+  )
+  return Ground.of({ namespace: metadata.name, title: `in namespace ${metadata.name}`, patience: 20_000 })
+})
+
+export const cluster = (kubeconfig: string): Layer.Layer<ApiClient | Ground, ApiError | KubernetesError> =>
+  Layer.effect(Ground, ground).pipe(Layer.provideMerge(Kubernetes.layerWith({ kubeconfig })))
