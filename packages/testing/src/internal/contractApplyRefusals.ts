@@ -20,6 +20,14 @@ export const applyRefusals: ReadonlyArray<Case> = cases("apply", {
     yield* refusedAs(b.get(widgets, "a"), { _tag: "NotFound", code: 404 })
   },
 
+  "a body that does not fit the schema is told before a uid that fits nothing (F87, F97)": function* (b) {
+    yield* refusedAs(b.apply("m1", b.widget("a", { nope: 1 }, { uid: another })), {
+      _tag: "ServerError",
+      code: 500,
+      message: `failed to create typed patch object (${b.ns}/a; ${group}/v1, Kind=Widget): .spec.nope: field not declared in schema`
+    })
+  },
+
   "a version alone does not: the object is made (F88)": function* (b) {
     same((yield* b.apply("m1", b.widget("a", {}, { resourceVersion: "5" }))).metadata.generation, 1)
   },

@@ -1,6 +1,9 @@
 /** Create, and replace. */
 import assert from "node:assert/strict"
-import { type Case, cases, cause, isLater, refusedAs, rv, same } from "./contractBench.ts"
+import type { ApiError } from "@fixpoint/core/ApiError"
+import type { KubeObject } from "@fixpoint/core/KubeObject"
+import * as Effect from "effect/Effect"
+import { type Case, cases, cause, isLater, refused, refusedAs, rv, same } from "./contractBench.ts"
 import { configMaps, deployments, group, leases, secrets, services, widgets, zones } from "./contractKinds.ts"
 
 const another = "11111111-1111-1111-1111-111111111111"
@@ -219,6 +222,21 @@ export const replace: ReadonlyArray<Case> = cases("replace", {
     } as const
     yield* refusedAs(b.replace(body), refusal)
     yield* refusedAs(b.replace(body, { subresource: "status" }), refusal)
+  },
+
+  "a bad label is told once in a create, and as often as it is judged in an update (F15)": function* (b) {
+    const labels = { "a b": "1" }
+    const counted = (request: Effect.Effect<KubeObject, ApiError>) =>
+      Effect.map(refused(request), ({ reason }) => [reason._tag, "causes" in reason && reason.causes.length])
+    yield* b.create(b.widget("a"))
+    const widget = yield* b.get(widgets, "a")
+    yield* b.create(b.configMap("a"))
+    const configMap = yield* b.get(configMaps, "a")
+    const bad = (object: KubeObject) => ({ ...object, metadata: { ...object.metadata, labels } })
+    same(yield* counted(b.create(b.widget("b", {}, { labels }))), ["Invalid", 1])
+    same(yield* counted(b.create(b.configMap("b", {}, { labels }))), ["Invalid", 1])
+    same(yield* counted(b.replace(bad(widget))), ["Invalid", 3])
+    same(yield* counted(b.replace(bad(configMap))), ["Invalid", 4])
   },
 
   "the name of the body must be the path's (F23)": function* (b) {

@@ -1,0 +1,233 @@
+/**
+ * Two API servers compared: the same random requests are sent to both, and their answers must be the same but for uids, versions and times, and so
+ * must what a watch shows of it all.
+ *
+ * What is not compared: the order of managedFields (it depends on the second in which a write came), the order of several causes and the texts that
+ * list several errors (a real server draws it by chance). What is not sent: applies with empty metadata fields, since a real server answers those by the
+ * state of its cache (F104).
+ */
+import { ApiClient } from "@fixpoint/core/ApiClient"
+import type { WatchEvent } from "@fixpoint/core/ApiClient"
+import type { ApiError } from "@fixpoint/core/ApiError"
+import type { KubeObject, ObjectInput, Resource } from "@fixpoint/core/KubeObject"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { type Bench, make } from "./internal/contractBench.ts"
+import { configMaps, gadgets, namespaces, widgets } from "./internal/contractKinds.ts"
+import { type Guard, type Request, request } from "./internal/differentialRequests.ts"
+
+export type { Request }
+
+/** A sequence of requests, of 16 at most. */
+export const requests: Arbitrary.Arbitrary<ReadonlyArray<Request>> = Arbitrary.array(request, {
+  minLength: 1,
+  maxLength: 16
+})
+
+/** A JSON value in which uids, versions and times are replaced by when they were first seen. */
+export type Answer = unknown
+
+const nobody = "11111111-1111-1111-1111-111111111111"
+
+/** What an execution knows of an object: what its requests refer to. */
+interface Known {
+  readonly first: KubeObject
+  readonly last: KubeObject
+}
+
+const isObject = (u: unknown): u is Readonly<Record<string, unknown>> =>
+  typeof u === "object" && u !== null && !Array.isArray(u)
+
+/** Names each uid and version by the order in which they come. */
+const normaliser = () => {
+  const uids = new Map<string, string>()
+  const versions = new Map<string, string>()
+  const named = (names: Map<string, string>, letter: string, value: string): string => {
+    const name = names.get(value) ?? `${letter}${names.size}`
+    names.set(value, name)
+    return name
+  }
+  const text = (value: string): string =>
+    value
+      .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (uid) => named(uids, "uid", uid))
+      .replace(
+        /match the ResourceVersion in record \((\d+)\)/,
+        (_, version) => `in record ${named(versions, "v", version)}`
+      )
+  const entry = (key: string, value: unknown): unknown => {
+    if (key === "resourceVersion" && typeof value === "string") return named(versions, "v", value)
+    if (["creationTimestamp", "deletionTimestamp", "time"].includes(key)) return "time"
+    if (key === "managedFields" && Array.isArray(value)) {
+      return value.map(walk).sort((x: any, y: any) => (whose(x) < whose(y) ? -1 : 1))
+    }
+    return walk(value)
+  }
+  const walk = (value: unknown): unknown => {
+    if (typeof value === "string") return text(value)
+    if (Array.isArray(value)) return value.map(walk)
+    if (!isObject(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, entry(key, inner)]))
+  }
+  return walk
+}
+
+const whose = (entry: {
+  readonly manager: string
+  readonly operation: string
+  readonly subresource?: string
+}): string => `${entry.operation} ${entry.manager} ${entry.subresource ?? ""}`
+
+const refusal = ({ reason }: ApiError): unknown => {
+  const causes = "causes" in reason ? [...reason.causes] : []
+  causes.sort((x, y) => (JSON.stringify(x) < JSON.stringify(y) ? -1 : 1))
+  const message = reason.message
+    // Of several errors in types a real server tells those that it meets before an unknown field, in an order drawn by chance.
+    .replace(/^(failed to create typed patch object \([^)]*\)): [^]*$/, "$1")
+    // A dry run names the key without its first part.
+    .replace("Key: /registry/", "Key: /")
+  return { ...reason, causes, message: causes.length > 1 ? "several" : message }
+}
+
+const guarded = (known: Known | undefined, uid: Guard, version: Guard) => {
+  const of = (guard: Guard, read: (object: KubeObject) => string, wrong: string): string | undefined =>
+    guard === "none"
+      ? undefined
+      : guard === "wrong"
+        ? wrong
+        : known === undefined
+          ? undefined
+          : read(guard === "now" ? known.last : known.first)
+  const id = of(uid, (object) => object.metadata.uid, nobody)
+  const resourceVersion = of(version, (object) => object.metadata.resourceVersion, "999999999")
+  return {
+    ...(id !== undefined && { uid: id }),
+    ...(resourceVersion !== undefined && { resourceVersion })
+  }
+}
+
+const content = ({ resource, spec, status }: Request): Readonly<Record<string, unknown>> => {
+  if (resource !== configMaps) return { ...(spec !== undefined && { spec }), ...(resource === gadgets && { status }) }
+  return spec?.map === undefined ? {} : { data: spec.map }
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || (Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0)
+
+const applicable = (metadata: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(metadata).filter(([, value]) => !isEmpty(value)))
+
+/** Sends one request. A create bears no version, since its answer would be a mere 500. */
+const send = (b: Bench, known: Known | undefined, asked: Request): Effect.Effect<unknown, ApiError> => {
+  const { manager, name, resource } = asked
+  const options = { fieldManager: manager, ...(asked.dryRun && { dryRun: true }) }
+  const onStatus = { ...options, subresource: "status" } as const
+  const guard = guarded(known, asked.uid, asked.version)
+  const body = (inner: Readonly<Record<string, unknown>>, metadata: Readonly<Record<string, unknown>>): ObjectInput =>
+    b.object(resource, name, inner, metadata)
+  switch (asked.verb) {
+    case "get":
+      return b.get(resource, name)
+    case "list":
+      return Effect.map(b.list(resource), (page) => page.items)
+    case "list by label":
+      return Effect.map(b.list(resource, { labelSelector: "l=1" }), (page) => page.items)
+    case "create":
+      return b.create(body(content(asked), asked.metadata), options)
+    case "replace":
+      return b.replace(body(content(asked), { ...asked.metadata, ...guard }), options)
+    case "edit":
+    case "edit status": {
+      const last = known?.last ?? (body({}, {}) as KubeObject)
+      const metadata = { ...last.metadata, ...asked.metadata, ...guard }
+      return asked.verb === "edit"
+        ? b.replace({ ...last, ...content(asked), metadata } as ObjectInput, options)
+        : b.replace({ ...last, status: asked.status, metadata } as ObjectInput, onStatus)
+    }
+    case "merge":
+      return b.merge(resource, name, { ...content(asked), metadata: { ...asked.metadata, ...guard } }, options)
+    case "merge status":
+      return b.merge(resource, name, { status: asked.status, metadata: { ...asked.metadata, ...guard } }, onStatus)
+    case "json":
+      return b.json(resource, name, asked.operations, options)
+    case "apply":
+    case "force":
+      return b.apply(manager, body(content(asked), { ...applicable(asked.metadata), ...guard }), {
+        ...options,
+        force: asked.verb === "force"
+      })
+    case "apply status":
+      return b.apply(manager, body({ status: asked.status }, { ...applicable(asked.metadata), ...guard }), onStatus)
+    case "delete":
+      return b.delete(resource, name, { dryRun: asked.dryRun })
+    case "delete guarded":
+      return b.delete(resource, name, { preconditions: guard })
+    case "delete collection":
+      return b.api.deleteCollection(resource, { namespace: b.ns, labelSelector: "l=1" })
+  }
+}
+
+const remember = (memory: Map<string, Known>, key: string, answer: unknown): void => {
+  if (!isObject(answer) || !isObject(answer.metadata) || answer.kind === "Status") return
+  const object = answer as unknown as KubeObject
+  if (object.metadata.uid === undefined || object.metadata.resourceVersion === undefined) return
+  memory.set(key, { first: memory.get(key)?.first ?? object, last: object })
+}
+
+/** What a watch from a version before all requests shows, up to an object that is made last. */
+const seen = Effect.fnUntraced(function* (b: Bench, resource: Resource, since: string) {
+  yield* b.create(b.object(resource, "zz"))
+  return yield* b.api.watch(resource, { namespace: b.ns, resourceVersion: since }).pipe(
+    Stream.filter((event: WatchEvent) => event.type !== "BOOKMARK"),
+    Stream.takeUntil((event) => event.type === "ADDED" && event.object.metadata.name === "zz"),
+    Stream.runCollect,
+    Effect.timeout("20 seconds")
+  )
+})
+
+/**
+ * Sends the requests one after another, in a new namespace of the given name, and watches the result. The contract's custom resources must be
+ * installed (`ApiClientContract.prepare`).
+ */
+export const play = Effect.fnUntraced(function* (name: string, asked: ReadonlyArray<Request>) {
+  const api = yield* ApiClient
+  yield* api.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } })
+  const b = make(api, name)
+  const kinds = [widgets, gadgets, configMaps]
+  const since = yield* Effect.forEach(kinds, (resource) => b.now(resource))
+  const memory = new Map<string, Known>()
+  const normal = normaliser()
+  const answers: Array<Answer> = []
+  for (const one of asked) {
+    const key = `${one.resource.plural}/${one.name}`
+    const answer = yield* send(b, memory.get(key), one).pipe(
+      Effect.tap((told) => Effect.sync(() => remember(memory, key, told))),
+      Effect.catch((error) => Effect.succeed({ refused: refusal(error) }))
+    )
+    answers.push(normal(answer))
+  }
+  for (const [index, resource] of kinds.entries()) answers.push(normal(yield* seen(b, resource, since[index]!)))
+  return answers
+})
+
+/** The first answer that differs, and the request that it answers; undefined if none does. Both must be answers to the requests. */
+export const difference = (
+  asked: ReadonlyArray<Request>,
+  one: ReadonlyArray<Answer>,
+  other: ReadonlyArray<Answer>
+): { readonly request: Request | "watch"; readonly one: Answer; readonly other: Answer } | undefined => {
+  const canonical = (value: unknown): unknown =>
+    Array.isArray(value)
+      ? value.map(canonical)
+      : isObject(value)
+        ? Object.fromEntries(
+            Object.keys(value)
+              .sort()
+              .map((key) => [key, canonical(value[key])])
+          )
+        : value
+  const at = one.findIndex(
+    (answer, index) => JSON.stringify(canonical(answer)) !== JSON.stringify(canonical(other[index]))
+  )
+  return at < 0 ? undefined : { request: asked[at] ?? "watch", one: canonical(one[at]), other: canonical(other[at]) }
+}

@@ -1,0 +1,162 @@
+/** The requests that two servers are compared by: drawn from small tables, so that they meet the same few objects often. */
+import type { JsonPatchOperation } from "@fixpoint/core/ApiClient"
+import type { Resource } from "@fixpoint/core/KubeObject"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+import { configMaps, gadgets, widgets } from "./contractKinds.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Which value of an object's uid or version a request bears: none, the newest that was answered, the first, or one of nobody. */
+export type Guard = "none" | "now" | "old" | "wrong"
+
+export const verbs = [
+  "get",
+  "list",
+  "list by label",
+  "create",
+  "replace",
+  "edit",
+  "edit status",
+  "merge",
+  "merge status",
+  "json",
+  "apply",
+  "force",
+  "apply status",
+  "delete",
+  "delete guarded",
+  "delete collection"
+] as const
+
+/** One request; a verb uses the fields that it knows. */
+export interface Request {
+  readonly verb: (typeof verbs)[number]
+  readonly resource: Resource
+  readonly name: string
+  readonly manager: string
+  /** A ConfigMap takes `map` as its data. */
+  readonly spec: Fields | undefined
+  readonly status: Fields
+  readonly metadata: Fields
+  readonly operations: ReadonlyArray<JsonPatchOperation>
+  readonly uid: Guard
+  readonly version: Guard
+  readonly dryRun: boolean
+}
+
+/** One of the table, shrinking to its first. A value listed twice comes twice as often. */
+const pick = <const A>(...table: ReadonlyArray<A>): Arbitrary.Arbitrary<A> =>
+  Arbitrary.map(
+    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: table.length - 1 }))),
+    (index) => table[index] as A
+  )
+
+const absent = undefined
+
+/** An object without the fields that were drawn absent. */
+const present = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== absent))
+
+const fields = (tables: Readonly<Record<string, Arbitrary.Arbitrary<unknown>>>): Arbitrary.Arbitrary<Fields> =>
+  Arbitrary.map(Arbitrary.all(tables), present)
+
+const spec = fields({
+  size: pick<unknown>(absent, absent, absent, 1, 2, 3, 101, "x", null),
+  mode: pick<unknown>(absent, absent, absent, "a", "b", "c", null),
+  map: pick<unknown>(absent, absent, {}, { x: "1" }, { x: "2", y: "1" }, { y: "1" }, { x: null }, { y: 1 }),
+  rows: pick<unknown>(
+    absent,
+    absent,
+    absent,
+    [],
+    [{ k: "a" }],
+    [{ k: "a", v: "1" }, { k: "b" }],
+    [{ k: "b", v: "2" }, { k: "a" }],
+    [
+      { k: "c", w: "1" },
+      { k: "b", v: null }
+    ],
+    [{ k: "a" }, { k: "a" }],
+    [{ v: "1" }],
+    null
+  ),
+  set: pick<unknown>(absent, absent, absent, [], ["x"], ["y", "x"], ["z"], ["x", "x"]),
+  atomic: pick<unknown>(absent, absent, absent, [], ["p"], ["q", "p"]),
+  atomicMap: pick<unknown>(absent, absent, absent, { a: "1" }, { b: "1" }),
+  nested: pick<unknown>(absent, absent, absent, {}, { x: "1" }, { deep: 1 }, { deep: null }, null),
+  free: pick<unknown>(absent, absent, absent, {}, { a: { b: 1 } }, { a: 1 }, { a: null, l: [null, {}] }),
+  maybe: pick<unknown>(absent, absent, absent, null, "s"),
+  plainDefault: pick<unknown>(absent, absent, absent, null, "d", "e"),
+  nope: pick<unknown>(absent, absent, absent, absent, absent, absent, 1)
+})
+
+const condition = (type: string, status: string) => ({ type, status })
+
+const status = fields({
+  phase: pick<unknown>(absent, "p", "q", null),
+  count: pick<unknown>(absent, absent, 1, -1, "x"),
+  conditions: pick<unknown>(
+    absent,
+    absent,
+    [],
+    [condition("Ready", "True")],
+    [condition("Ready", "False"), condition("Synced", "True")],
+    [condition("Synced", "False")],
+    [{ type: "Ready" }]
+  )
+})
+
+const metadata = fields({
+  labels: pick<unknown>(
+    absent,
+    absent,
+    absent,
+    { l: "1" },
+    { l: "2", m: "1" },
+    { m: "2" },
+    { l: null },
+    { "a b": "1" }
+  ),
+  annotations: pick<unknown>(absent, absent, absent, { n: "1" }, { n: "2", o: "1" }, { n: null }),
+  finalizers: pick<unknown>(absent, absent, absent, absent, ["x.io/a"], ["x.io/b"], ["x.io/a", "x.io/b"], [], null)
+})
+
+const operations = pick<ReadonlyArray<JsonPatchOperation>>(
+  [],
+  [{ op: "add", path: "/spec/size", value: 2 }],
+  [{ op: "remove", path: "/spec/size" }],
+  [
+    { op: "test", path: "/spec/size", value: 1 },
+    { op: "replace", path: "/spec/size", value: 3 }
+  ],
+  [{ op: "replace", path: "/spec", value: { map: { x: "9" } } }],
+  [{ op: "remove", path: "/spec/mode" }],
+  [{ op: "add", path: "/spec/atomic/-", value: "z" }],
+  [{ op: "add", path: "/spec/rows/0", value: { k: "z" } }],
+  [{ op: "remove", path: "/spec/rows/0" }],
+  [{ op: "add", path: "/data", value: { x: "9" } }],
+  [{ op: "remove", path: "/data/x" }],
+  [{ op: "add", path: "/metadata/labels", value: { l: "9" } }],
+  [{ op: "remove", path: "/metadata/labels" }],
+  [{ op: "remove", path: "/metadata/finalizers/0" }],
+  [{ op: "remove", path: "/metadata/finalizers" }],
+  [{ op: "add", path: "/metadata/finalizers/-", value: "x.io/c" }],
+  [{ op: "move", from: "/spec/map", path: "/spec/atomicMap" }],
+  [{ op: "copy", from: "/spec/atomic", path: "/spec/set" }]
+)
+
+/** A single request. */
+export const request: Arbitrary.Arbitrary<Request> = Arbitrary.all({
+  verb: pick(...verbs, "apply", "apply", "merge", "apply status", "create", "edit"),
+  resource: pick(widgets, widgets, widgets, configMaps, configMaps, gadgets),
+  name: pick("a", "a", "b"),
+  manager: pick("m1", "m1", "m2", "m3"),
+  spec: Arbitrary.flatMap(pick(true, true, true, true, false), (some) => (some ? spec : pick(absent))),
+  status,
+  metadata,
+  operations,
+  uid: pick<Guard>("none", "none", "none", "none", "none", "now", "old", "wrong"),
+  version: pick<Guard>("none", "none", "none", "now", "now", "old", "wrong"),
+  dryRun: pick(false, false, false, false, false, false, false, false, true)
+})
