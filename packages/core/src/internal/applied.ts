@@ -2,10 +2,14 @@
  * Whether an apply would change nothing, judged from the live object alone (D28): every desired leaf equals the live one after normalisation, and
  * the fields that our manager owns are exactly the desired ones, so that a desired state that shrank is noticed, also across a restart.
  *
- * The fields that we own say which lists are maps, sets or atomic, so no schema is needed. Where a server's default has been added inside an
- * atomic list the answer is "would change": an apply is sent that the server finds quiet.
+ * The fields that we own say which lists are maps, sets or atomic, so no schema is needed.
+ *
+ * Caveats: where a server's default has been added inside an atomic list the answer is "would change", and an apply is sent that the server finds
+ * quiet. Where we owned an empty map that somebody else has filled exactly as we now want it, the answer is "would not": only a share in the
+ * ownership is left out.
  */
 import type { FieldsV1, KubeObject, ManagedFieldsEntry, ObjectInput } from "../KubeObject.ts"
+import { sameJson } from "./sameJson.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -72,26 +76,30 @@ const coversList = (
   desired: ReadonlyArray<unknown>,
   live: ReadonlyArray<unknown>,
   key: string
-): boolean =>
-  paths.length === desired.length &&
-  paths.every((path) => {
-    if (path.startsWith("v:")) {
-      const value = path.slice(2)
-      const isIt = (item: unknown) => JSON.stringify(item) === value
-      return desired.some(isIt) && live.some(isIt)
-    }
-    if (!path.startsWith("k:")) return false
+): boolean => {
+  if (paths.length !== desired.length) return false
+  // Others may have items between ours, but the order of ours means something (initContainers run in it).
+  let last = -1
+  const isNext = (index: number): boolean => {
+    const follows = index > last
+    last = index
+    return follows
+  }
+  return desired.every((item) => {
+    const value = `v:${JSON.stringify(item)}`
+    if (paths.includes(value)) return isNext(live.findIndex((other) => JSON.stringify(other) === value.slice(2)))
+    const path = paths.find((one) => one.startsWith("k:") && hasKeys(JSON.parse(one.slice(2)) as Json)(item))
+    if (path === undefined) return false
     const keys = JSON.parse(path.slice(2)) as Json
-    const wanted = desired.filter(hasKeys(keys))
-    const present = live.find(hasKeys(keys))
-    // A key that has a default (a port's protocol) may be absent in what is desired; two items that then look alike are left to the server.
+    const index = live.findIndex(hasKeys(keys))
+    const present = live[index]
     return (
-      wanted.length === 1 &&
-      isRecord(present) &&
-      coversRecord(fields[path]!, withDefaults(wanted[0] as Json, keys), present, key)
+      isNext(index) && isRecord(present) && coversRecord(fields[path]!, withDefaults(item as Json, keys), present, key)
     )
   })
+}
 
+// A key that has a default (a port's protocol) may be absent in what is desired.
 const hasKeys =
   (keys: Json) =>
   (item: unknown): boolean =>
@@ -109,6 +117,7 @@ const isEmpty = (u: unknown): boolean =>
 /** Parents whose values are quantities, which the server rewrites: `1000m` is stored as `1` (B72, F106). */
 const quantityParents = new Set(["limits", "requests", "capacity", "hard"])
 
+/** Of one leaf: a scalar, an atomic list or map, or an empty collection. What is inside an atomic one is compared to the letter. */
 const isEquivalent = (desired: unknown, live: unknown, key: string, parent: string): boolean => {
   if (desired === live) return true
   // What is empty is dropped by some kinds and kept by others (F107).
@@ -117,18 +126,7 @@ const isEquivalent = (desired: unknown, live: unknown, key: string, parent: stri
     const wanted = quantityOf(desired)
     return wanted !== undefined && wanted === quantityOf(live)
   }
-  if (Array.isArray(desired))
-    return (
-      Array.isArray(live) &&
-      desired.length === live.length &&
-      desired.every((item, i) => isEquivalent(item, live[i], key, parent))
-    )
-  if (!isRecord(desired) || !isRecord(live)) return false
-  const keys = Object.keys(live)
-  return (
-    Object.entries(desired).every(([name, value]) => isEquivalent(value, live[name], name, key)) &&
-    keys.every((name) => desired[name] !== undefined)
-  )
+  return sameJson(desired, live)
 }
 
 const suffixes: Readonly<Record<string, number>> = {
