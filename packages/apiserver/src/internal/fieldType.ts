@@ -22,7 +22,7 @@ export interface MapType {
   readonly element: FieldType | undefined
 }
 
-/** A lazy one breaks the ring of a type that holds itself. */
+/** A node's forms: those of them that a value may have. */
 export interface FieldType {
   readonly scalar: Scalar | undefined
   readonly list: ListType | undefined
@@ -60,9 +60,21 @@ const scalars = {
   untyped: scalar("untyped")
 }
 
+/** By schema, apart for those below a node that preserves unknown fields: a schema may hold itself. */
+const compiled = { strict: new WeakMap<Schema, FieldType>(), preserving: new WeakMap<Schema, FieldType>() }
+
 const typeOf = (schema: Schema, preserved: boolean): FieldType => {
   // Once told to preserve, everything below lets unknown fields pass too.
   const preserve = preserved || schema["x-kubernetes-preserve-unknown-fields"] === true
+  const types = preserve ? compiled.preserving : compiled.strict
+  const known = types.get(schema)
+  if (known !== undefined) return known
+  const type = compile(schema, preserve)
+  types.set(schema, type)
+  return type
+}
+
+const compile = (schema: Schema, preserve: boolean): FieldType => {
   switch (schema.type) {
     case "object":
       return { scalar: undefined, list: undefined, map: mapOf(schema, preserve) }
@@ -83,33 +95,56 @@ const typeOf = (schema: Schema, preserved: boolean): FieldType => {
   return { scalar: "untyped", list: listOf(schema, preserve), map: mapOf(schema, preserve) }
 }
 
+/** Computes once, when first asked. */
+const lazy = <A>(make: () => A): (() => A) => {
+  let made: { readonly value: A } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
 const listOf = (schema: Schema, preserve: boolean): ListType => {
   const how = schema["x-kubernetes-list-type"] ?? "atomic"
+  const element = lazy(() => (schema.items === undefined ? untyped : typeOf(schema.items, preserve)))
   return {
     atomic: how === "atomic",
     keys: how === "map" ? (schema["x-kubernetes-list-map-keys"] ?? []) : [],
-    element: schema.items === undefined ? untyped : typeOf(schema.items, preserve)
+    get element(): FieldType {
+      return element()
+    }
   }
 }
 
 const mapOf = (schema: Schema, preserve: boolean): MapType => {
-  const properties = Object.entries(schema.properties ?? {})
-  const { additionalProperties } = schema
+  const fields = lazy(() => fieldsOf(schema, preserve))
+  const element = lazy(() => elementType(schema, preserve))
+  return {
+    atomic: schema["x-kubernetes-map-type"] === "atomic",
+    get fields(): MapType["fields"] {
+      return fields()
+    },
+    get element(): FieldType | undefined {
+      return element()
+    }
+  }
+}
+
+const fieldsOf = (schema: Schema, preserve: boolean): MapType["fields"] => {
   const fields = new Map(
-    properties.map(([name, property]) => [name, { type: typeOf(property, preserve), default: property.default }])
+    Object.entries(schema.properties ?? {}).map(([name, property]) => [
+      name,
+      { type: typeOf(property, preserve), default: property.default }
+    ])
   )
   if (schema["x-kubernetes-embedded-resource"] === true) {
     for (const [name, type] of meta) fields.set(name, { type, default: undefined })
   }
-  return {
-    atomic: schema["x-kubernetes-map-type"] === "atomic",
-    fields,
-    element: isObject(additionalProperties)
-      ? typeOf(additionalProperties, preserve)
-      : additionalProperties === true || (additionalProperties === undefined && (preserve || properties.length === 0))
-        ? deduced
-        : undefined
-  }
+  return fields
+}
+
+const elementType = (schema: Schema, preserve: boolean): FieldType | undefined => {
+  const { additionalProperties, properties = {} } = schema
+  if (isObject(additionalProperties)) return typeOf(additionalProperties, preserve)
+  if (additionalProperties !== undefined) return additionalProperties ? deduced : undefined
+  return preserve || Object.keys(properties).length === 0 ? deduced : undefined
 }
 
 const texts: Schema = { type: "object", additionalProperties: { type: "string" } }
@@ -173,14 +208,14 @@ const meta: ReadonlyArray<readonly [string, FieldType]> = [
   ["metadata", typeOf(objectMeta, false)]
 ]
 
-const compiled = new WeakMap<Schema, FieldType>()
+const roots = new WeakMap<Schema, FieldType>()
 
 /** The type of whole objects of a schema; metadata is what it is for all. Compiled once for a schema. */
 export const ofObject = (schema: Schema): FieldType => {
-  const known = compiled.get(schema)
+  const known = roots.get(schema)
   if (known !== undefined) return known
   const type = typeOf({ ...schema, type: "object", "x-kubernetes-embedded-resource": true }, false)
-  compiled.set(schema, type)
+  roots.set(schema, type)
   return type
 }
 

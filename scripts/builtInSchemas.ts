@@ -1,0 +1,291 @@
+/**
+ * Makes `packages/apiserver/src/internal/builtInSchemaData.ts`: the schemas of built-in kinds, reduced from the OpenAPI documents of a running API server to what
+ * list types, map keys, types, required fields, enums and defaults need. Defaults that the documents leave out are asked of the server: sample objects
+ * are created by dry runs, and what comes back besides is a default.
+ *
+ *     node scripts/builtInSchemas.ts <kubeconfig>
+ */
+import { readFileSync, writeFileSync } from "node:fs"
+import * as https from "node:https"
+import { parse } from "yaml"
+
+type Json = any
+
+const target = new URL("../packages/apiserver/src/internal/builtInSchemaData.ts", import.meta.url)
+
+/** `group/version` (`v1` for the core) and the kinds of it. */
+const wanted: Readonly<Record<string, ReadonlyArray<string>>> = {
+  v1: ["Namespace", "ConfigMap", "Secret", "Service", "ServiceAccount", "Pod", "PersistentVolumeClaim", "Event"],
+  "apps/v1": ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"],
+  "batch/v1": ["Job", "CronJob"],
+  "networking.k8s.io/v1": ["Ingress", "NetworkPolicy"],
+  "policy/v1": ["PodDisruptionBudget"],
+  "autoscaling/v2": ["HorizontalPodAutoscaler"],
+  "scheduling.k8s.io/v1": ["PriorityClass"],
+  "rbac.authorization.k8s.io/v1": ["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"],
+  "coordination.k8s.io/v1": ["Lease"],
+  "events.k8s.io/v1": ["Event"],
+  "apiextensions.k8s.io/v1": ["CustomResourceDefinition"]
+}
+
+interface Server {
+  readonly url: string
+  readonly ca: string | Buffer
+  readonly token: string
+}
+
+const serverOf = (path: string): Server => {
+  const config: Json = parse(readFileSync(path, "utf8"))
+  const { context } = config.contexts.find((one: Json) => one.name === config["current-context"])
+  const { cluster } = config.clusters.find((one: Json) => one.name === context.cluster)
+  const { user } = config.users.find((one: Json) => one.name === context.user)
+  if (typeof user.token !== "string") throw new Error(`the user ${context.user} of ${path} has no token`)
+  return {
+    url: cluster.server,
+    ca: cluster["certificate-authority-data"]
+      ? Buffer.from(cluster["certificate-authority-data"], "base64")
+      : readFileSync(cluster["certificate-authority"]),
+    token: user.token
+  }
+}
+
+const request = (server: Server, method: string, path: string, body?: unknown): Promise<Json> =>
+  new Promise((resolve, reject) => {
+    const sent = https.request(
+      `${server.url}${path}`,
+      {
+        method,
+        ca: server.ca,
+        headers: {
+          authorization: `Bearer ${server.token}`,
+          accept: "application/json",
+          "content-type": "application/json"
+        }
+      },
+      (answer) => {
+        const chunks: Array<Buffer> = []
+        answer.on("data", (chunk: Buffer) => chunks.push(chunk))
+        answer.on("end", () => {
+          const text = Buffer.concat(chunks).toString("utf8")
+          if (answer.statusCode !== undefined && answer.statusCode < 300) resolve(JSON.parse(text))
+          else reject(new Error(`${method} ${path}: ${answer.statusCode} ${text}`))
+        })
+      }
+    )
+    sent.on("error", reject)
+    sent.end(body === undefined ? undefined : JSON.stringify(body))
+  })
+
+/** Types that are not what their schema says. */
+const special: Readonly<Record<string, Json>> = {
+  "io.k8s.apimachinery.pkg.util.intstr.IntOrString": { "x-kubernetes-int-or-string": true },
+  "io.k8s.apimachinery.pkg.api.resource.Quantity": { format: "quantity" }
+}
+
+const kept = [
+  "type",
+  "format",
+  "required",
+  "enum",
+  "x-kubernetes-map-type",
+  "x-kubernetes-list-type",
+  "x-kubernetes-list-map-keys"
+]
+
+const refOf = (schema: Json): string | undefined => {
+  const ref: string | undefined = schema.$ref ?? (schema.allOf?.length === 1 ? schema.allOf[0].$ref : undefined)
+  return ref?.slice(ref.lastIndexOf("/") + 1)
+}
+
+const listType = (schema: Json): Json =>
+  schema["x-kubernetes-list-type"] === undefined && schema["x-kubernetes-patch-strategy"]?.startsWith("merge")
+    ? schema["x-kubernetes-patch-merge-key"] === undefined
+      ? { "x-kubernetes-list-type": "set" }
+      : { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [schema["x-kubernetes-patch-merge-key"]] }
+    : {}
+
+/** `isField`: only the fields of objects have defaults; those of items would stand for nulls. */
+const reduce = (schema: Json, isField: boolean): Json => {
+  const filled = isField && schema.default !== undefined ? { default: schema.default } : {}
+  const mapType =
+    schema["x-kubernetes-map-type"] === undefined ? {} : { "x-kubernetes-map-type": schema["x-kubernetes-map-type"] }
+  const ref = refOf(schema)
+  if (ref !== undefined) return { ...(special[ref] ?? { $ref: ref }), ...mapType, ...filled }
+  if (schema.type === undefined) return { "x-kubernetes-preserve-unknown-fields": true }
+  const map = (own: Record<string, Json>): Json =>
+    Object.fromEntries(Object.entries(own).map(([name, property]) => [name, reduce(property, true)]))
+  return {
+    ...Object.fromEntries(kept.filter((name) => schema[name] !== undefined).map((name) => [name, schema[name]])),
+    ...listType(schema),
+    ...(schema.properties !== undefined && { properties: map(schema.properties) }),
+    ...(schema.items !== undefined && { items: reduce(schema.items, false) }),
+    ...(schema.additionalProperties !== undefined && {
+      additionalProperties:
+        typeof schema.additionalProperties === "object"
+          ? reduce(schema.additionalProperties, false)
+          : schema.additionalProperties
+    }),
+    ...filled
+  }
+}
+
+const refsIn = (schema: Json): ReadonlyArray<string> =>
+  typeof schema !== "object" || schema === null
+    ? []
+    : [...(typeof schema.$ref === "string" ? [schema.$ref] : []), ...Object.values(schema).flatMap(refsIn)]
+
+const pod = {
+  metadata: { labels: { a: "b" } },
+  spec: {
+    containers: [
+      {
+        name: "c",
+        image: "i",
+        ports: [{ containerPort: 80 }],
+        env: [
+          { name: "A", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+          { name: "B", value: "x" }
+        ],
+        livenessProbe: { httpGet: { port: 80 } },
+        readinessProbe: { grpc: { port: 80 } },
+        lifecycle: { preStop: { httpGet: { port: 80 } } }
+      }
+    ],
+    volumes: [
+      { name: "a", configMap: { name: "x" } },
+      { name: "b", secret: { secretName: "x" } },
+      { name: "c", downwardAPI: { items: [{ path: "p", fieldRef: { fieldPath: "metadata.name" } }] } },
+      { name: "d", projected: { sources: [{ serviceAccountToken: { path: "p" } }] } },
+      { name: "e", hostPath: { path: "/x" } }
+    ]
+  }
+}
+const never = { ...pod, spec: { ...pod.spec, restartPolicy: "Never" } }
+const selector = { matchLabels: { a: "b" } }
+
+const samples: Readonly<Record<string, Json>> = {
+  "v1 Service": { spec: { ports: [{ port: 80 }] } },
+  "v1 PersistentVolumeClaim": { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1" } } } },
+  "apps/v1 Deployment": { spec: { selector, template: pod } },
+  "apps/v1 ReplicaSet": { spec: { selector, template: pod } },
+  "apps/v1 StatefulSet": { spec: { selector, template: pod } },
+  "apps/v1 DaemonSet": { spec: { selector, template: pod } },
+  "batch/v1 Job": { spec: { template: never } },
+  "batch/v1 CronJob": { spec: { schedule: "* * * * *", jobTemplate: { spec: { template: never } } } },
+  "autoscaling/v2 HorizontalPodAutoscaler": {
+    spec: { maxReplicas: 2, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "d" } }
+  },
+  "networking.k8s.io/v1 NetworkPolicy": { spec: { podSelector: {}, ingress: [{ ports: [{ port: 80 }] }] } }
+}
+
+/** What depends on other fields, or is drawn, and so is no default of a field. */
+const contextual = new Set([
+  "apiVersion",
+  "kind",
+  "metadata",
+  "status",
+  "imagePullPolicy",
+  "clusterIP",
+  "clusterIPs",
+  "ipFamilies",
+  "ipFamilyPolicy",
+  "internalTrafficPolicy",
+  "targetPort",
+  "rollingUpdate",
+  "selector",
+  "completions",
+  "parallelism",
+  "metrics",
+  "policyTypes",
+  "fsGroup",
+  "serviceAccount",
+  "storageClassName"
+])
+
+const plurals: Readonly<Record<string, string>> = {
+  NetworkPolicy: "networkpolicies"
+}
+
+const isObject = (u: unknown): u is Record<string, Json> => typeof u === "object" && u !== null && !Array.isArray(u)
+
+/** Enters into the definitions what the answer has besides what was sent. */
+const learn = (definitions: Record<string, Json>, schema: Json, sent: Json, answer: Json): void => {
+  const own = schema.$ref === undefined ? schema : definitions[schema.$ref]
+  if (Array.isArray(answer) && Array.isArray(sent)) {
+    for (const [at, item] of answer.entries()) if (at < sent.length) learn(definitions, own.items ?? {}, sent[at], item)
+    return
+  }
+  if (!isObject(answer) || !isObject(sent)) return
+  for (const [name, value] of Object.entries(answer)) {
+    const property = own.properties?.[name]
+    if (property === undefined || contextual.has(name) || value === null) continue
+    if (sent[name] !== undefined) learn(definitions, property, sent[name], value)
+    else {
+      property.default = value
+      if (isObject(value)) learn(definitions, property, {}, value)
+    }
+  }
+}
+
+const main = async (): Promise<void> => {
+  const path = process.argv[2]
+  if (path === undefined) throw new Error("usage: node scripts/builtInSchemas.ts <kubeconfig>")
+  const server = serverOf(path)
+  const documents: Record<string, Json> = {}
+  const kinds: Record<string, string> = {}
+  for (const [version, names] of Object.entries(wanted)) {
+    const document = await request(server, "GET", `/openapi/v3/${version === "v1" ? "api" : "apis"}/${version}`)
+    Object.assign(documents, document.components.schemas)
+    for (const [definition, schema] of Object.entries<Json>(document.components.schemas)) {
+      for (const gvk of schema["x-kubernetes-group-version-kind"] ?? []) {
+        const own = gvk.group === "" ? gvk.version : `${gvk.group}/${gvk.version}`
+        if (own === version && names.includes(gvk.kind)) kinds[`${own} ${gvk.kind}`] = definition
+      }
+    }
+  }
+  const definitions: Record<string, Json> = {}
+  const open = Object.values(kinds)
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (definitions[name] !== undefined) continue
+    definitions[name] = reduce(documents[name], false)
+    open.push(...refsIn(definitions[name]))
+  }
+  for (const [kind, sample] of Object.entries(samples)) {
+    const [version = "", name = ""] = kind.split(" ")
+    const plural = plurals[name] ?? `${name.toLowerCase()}s`
+    const collection = `/${version === "v1" ? "api" : "apis"}/${version}/namespaces/default/${plural}?dryRun=All`
+    const body = { apiVersion: version, kind: name, metadata: { name: "sample" }, ...sample }
+    learn(definitions, { $ref: kinds[kind] }, body, await request(server, "POST", collection, body))
+  }
+  const { gitVersion } = await request(server, "GET", "/version")
+  write(gitVersion, kinds, definitions)
+}
+
+const write = (version: string, kinds: Record<string, string>, definitions: Record<string, Json>): void => {
+  const lines = (object: Record<string, string>): ReadonlyArray<string> =>
+    Object.entries(object)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, text], at, all) => `  ${JSON.stringify(name)}: ${text}${at === all.length - 1 ? "" : ","}`)
+  const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`
+  writeFileSync(
+    target,
+    [
+      `/** Schemas of built-in kinds, made by scripts/builtInSchemas.ts from the OpenAPI documents of kube-apiserver ${version}. Not to be edited. */`,
+      "",
+      "/** The definition of a kind, by `group/version Kind`. */",
+      "export const kinds: Readonly<Record<string, string>> = {",
+      ...lines(Object.fromEntries(Object.entries(kinds).map(([kind, name]) => [kind, JSON.stringify(name)]))),
+      "}",
+      "",
+      "/** Definitions as JSON: most are never read. `$ref` names another one. */",
+      "export const definitions: Readonly<Record<string, string>> = {",
+      ...lines(
+        Object.fromEntries(Object.entries(definitions).map(([name, schema]) => [name, quoted(JSON.stringify(schema))]))
+      ),
+      "}",
+      ""
+    ].join("\n")
+  )
+}
+
+await main()
