@@ -386,7 +386,7 @@ describe("WorkQueue, for any history", () => {
       // In the end everything that was to run has run.
       now += 2 ** 40
       for (let quiet = false; !quiet;) {
-        for (const key of [...model.processing]) done(key, {})
+        for (const key of model.processing) done(key, {})
         quiet = take()
       }
       assert.deepStrictEqual([model.dirty.size, model.processing.size, queue.isReady], [0, 0, false])
