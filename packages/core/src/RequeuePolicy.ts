@@ -66,7 +66,10 @@ export const stepMillis = (policy: RequeuePolicy, attempt: number): number =>
     Duration.toMillis(policy.first) * 2 ** Math.min(Math.max(0, attempt), doublingsMax)
   )
 
-/** The wait after so many failures in a row, in milliseconds: any part of the step, as `jitter` in [0, 1] says (B20). */
+/**
+ * The wait after so many failures in a row, in milliseconds: any part of the step, as `jitter` in [0, 1] says (B20), but at least a hundredth, so that
+ * no random source, however unlucky, makes a hot loop.
+ */
 export const backoffMillis = (policy: RequeuePolicy, attempt: number, jitter: number): number =>
   stepMillis(policy, attempt) * clamped(jitter)
 
@@ -74,4 +77,4 @@ export const backoffMillis = (policy: RequeuePolicy, attempt: number, jitter: nu
 export const conflictMillis = (policy: RequeuePolicy, attempt: number, jitter: number): number =>
   Math.min(Duration.toMillis(policy.max), (stepMillis(policy, attempt) / 10) * clamped(jitter))
 
-const clamped = (jitter: number): number => (jitter >= 0 && jitter <= 1 ? jitter : 1)
+const clamped = (jitter: number): number => (jitter >= 0 && jitter <= 1 ? Math.max(jitter, 0.01) : 1)

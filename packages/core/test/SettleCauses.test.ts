@@ -99,7 +99,11 @@ describe("settle, over causes that Effect makes", () => {
   )
 
   it("of several failures a NotReady wins, wherever it stands (D3)", () => {
-    const causes = [Cause.fail(temporary), Cause.fail(new Fatal({})), Cause.fail(notReady)]
+    const causes: ReadonlyArray<Cause.Cause<unknown>> = [
+      Cause.fail(temporary),
+      Cause.fail(new Fatal({})),
+      Cause.fail(notReady)
+    ]
     const exit = Exit.failCause(Cause.fromReasons(causes.flatMap(({ reasons }) => reasons)))
     assert.strictEqual(settle(facts({ exit })).outcome, "NotReady")
   })
