@@ -221,6 +221,11 @@ const learn = (definitions: Record<string, Json>, schema: Json, sent: Json, answ
     if (property === undefined || contextual.has(name) || value === null) continue
     if (sent[name] !== undefined) learn(definitions, property, sent[name], value)
     else {
+      // A struct, which is never absent: its default says so no longer.
+      if (isObject(property.default) && isObject(value) && Object.keys(value).length > 0) property["x-struct"] = true
+      // A pointer, which is absent before it is set.
+      if (property.default === undefined && isObject(value) && Object.keys(value).length === 0)
+        property["x-pointer"] = true
       property.default = value
       if (isObject(value)) learn(definitions, property, {}, value)
     }

@@ -6,7 +6,7 @@
  */
 import type { Resource } from "@fixpoint/core/KubeObject"
 import { definitions, kinds } from "./builtInSchemaData.ts"
-import { isList, isObject, mapEntries, mapItems } from "./json.ts"
+import { isList, isObject, type JsonObject, mapEntries, mapItems } from "./json.ts"
 import { canonicalQuantity, unreadable } from "./quantity.ts"
 import type { Schema } from "./structuralSchema.ts"
 
@@ -46,6 +46,30 @@ export const builtInSchema = (resource: Pick<Resource, "group" | "version" | "ki
   const name = kinds[`${group === "" ? version : `${group}/${version}`} ${kind}`]
   return name === undefined ? undefined : definition(name)
 }
+
+/**
+ * An object of the kind before anything is set in it: a new one is compared with this to see what its maker owns. Go's structs are never absent, and required
+ * lists and pointers are null.
+ */
+export const builtInBlank = (resource: Pick<Resource, "group" | "version" | "kind">): JsonObject | undefined => {
+  const schema = builtInSchema(resource)
+  const { group, kind, version } = resource
+  return schema === undefined
+    ? undefined
+    : { ...blank(schema), apiVersion: group === "" ? version : `${group}/${version}`, kind }
+}
+
+const blank = (schema: Schema): JsonObject =>
+  Object.fromEntries(
+    Object.entries(schema.properties ?? {}).flatMap(([name, own]): ReadonlyArray<readonly [string, unknown]> => {
+      if (own["x-pointer"] === true) return []
+      if (own["x-struct"] === true || (isObject(own.default) && Object.keys(own.default).length === 0)) {
+        return [[name, blank(own)]]
+      }
+      if (own.default === "" || own.default === 0 || own.default === false) return [[name, own.default]]
+      return schema.required?.includes(name) === true ? [[name, null]] : []
+    })
+  )
 
 /** What an endpoint of a built-in kind sets back, and nobody owns by it. Metadata is written by /status too, but for these (as measured). */
 export const builtInResetFields = (

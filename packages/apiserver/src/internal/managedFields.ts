@@ -25,6 +25,8 @@ interface Common {
   readonly now: string
   /** Dotted paths of fields that the endpoint sets back and nobody comes to own by it: `status` on main, `spec` and `metadata` on a CR's /status (F85, F99). */
   readonly resetFields?: ReadonlyArray<string>
+  /** An object of the kind before anything is set in it. Default: one of apiVersion and kind alone, as for custom resources. */
+  readonly blank?: JsonObject
   /** The schema of a version in which another manager has written; undefined for one that is served no more. Default: `schema` for all (F141). */
   readonly schemaOf?: (apiVersion: string) => Schema | undefined
 }
@@ -334,7 +336,7 @@ const track = (
   known: Managers,
   manager: string
 ): Managers => {
-  const base = live ?? { apiVersion: next.apiVersion, kind: next.kind }
+  const base = live ?? world.input.blank ?? { apiVersion: next.apiVersion, kind: next.kind }
   const { comparison, managers } = shift(world, base, next, reconciled(world, known), undefined)
   const self = entryOf(world, manager, "Update")
   const id = idOf(self)
