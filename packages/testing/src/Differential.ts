@@ -3,8 +3,8 @@
  * must what a watch shows of it all.
  *
  * What is not compared: the order of managedFields (it depends on the second in which a write came), the order of several causes and the texts that
- * list several errors (a real server draws it by chance). What is not sent: applies with empty metadata fields, since a real server answers those by the
- * state of its cache (F104).
+ * list several errors (a real server draws it by chance). What is not sent: applies with empty metadata fields, which a real server answers by the state of its cache (F104), and nulls
+ * as labels or annotations of whole objects, which it stores and mends at the next write.
  */
 import { ApiClient } from "@fixpoint/core/ApiClient"
 import type { WatchEvent } from "@fixpoint/core/ApiClient"
@@ -14,15 +14,15 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { type Bench, make } from "./internal/contractBench.ts"
-import { configMaps, gadgets, namespaces, widgets } from "./internal/contractKinds.ts"
+import { configMaps, gadgets, namespaces, resourceOf, widgets } from "./internal/contractKinds.ts"
 import { type Guard, type Request, request } from "./internal/differentialRequests.ts"
 
 export type { Request }
 
-/** A sequence of requests, of 16 at most. */
+/** A sequence of 10 to 30 requests. */
 export const requests: Arbitrary.Arbitrary<ReadonlyArray<Request>> = Arbitrary.array(request, {
-  minLength: 1,
-  maxLength: 16
+  minLength: 10,
+  maxLength: 30
 })
 
 /** A JSON value in which uids, versions and times are replaced by when they were first seen. */
@@ -52,8 +52,8 @@ const normaliser = () => {
     value
       .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (uid) => named(uids, "uid", uid))
       .replace(
-        /match the ResourceVersion in record \((\d+)\)/,
-        (_, version) => `in record ${named(versions, "v", version)}`
+        /(the ResourceVersion in (?:the precondition|record)) \((\d+)\)/g,
+        (_, what, version) => `${what} (${named(versions, "v", version)})`
       )
   const entry = (key: string, value: unknown): unknown => {
     if (key === "resourceVersion" && typeof value === "string") return named(versions, "v", value)
@@ -114,8 +114,19 @@ const content = ({ resource, spec, status }: Request): Readonly<Record<string, u
 const isEmpty = (value: unknown): boolean =>
   value === null || (Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0)
 
-const applicable = (metadata: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(Object.entries(metadata).filter(([, value]) => !isEmpty(value)))
+type Metadata = Readonly<Record<string, unknown>>
+
+/** Metadata without nulls in its maps, which mean something in a merge patch alone. */
+const plain = (metadata: Metadata): Metadata =>
+  Object.fromEntries(
+    Object.entries(metadata).map(([field, value]) => [
+      field,
+      isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, text]) => text !== null)) : value
+    ])
+  )
+
+const applicable = (metadata: Metadata): Metadata =>
+  Object.fromEntries(Object.entries(plain(metadata)).filter(([, value]) => !isEmpty(value)))
 
 /** Sends one request. A create bears no version, since its answer would be a mere 500. */
 const send = (b: Bench, known: Known | undefined, asked: Request): Effect.Effect<unknown, ApiError> => {
@@ -133,13 +144,13 @@ const send = (b: Bench, known: Known | undefined, asked: Request): Effect.Effect
     case "list by label":
       return Effect.map(b.list(resource, { labelSelector: "l=1" }), (page) => page.items)
     case "create":
-      return b.create(body(content(asked), asked.metadata), options)
+      return b.create(body(content(asked), plain(asked.metadata)), options)
     case "replace":
-      return b.replace(body(content(asked), { ...asked.metadata, ...guard }), options)
+      return b.replace(body(content(asked), { ...plain(asked.metadata), ...guard }), options)
     case "edit":
     case "edit status": {
       const last = known?.last ?? (body({}, {}) as KubeObject)
-      const metadata = { ...last.metadata, ...asked.metadata, ...guard }
+      const metadata = { ...last.metadata, ...plain(asked.metadata), ...guard }
       return asked.verb === "edit"
         ? b.replace({ ...last, ...content(asked), metadata } as ObjectInput, options)
         : b.replace({ ...last, status: asked.status, metadata } as ObjectInput, onStatus)
@@ -186,7 +197,7 @@ const seen = Effect.fnUntraced(function* (b: Bench, resource: Resource, since: s
 })
 
 /**
- * Sends the requests one after another, in a new namespace of the given name, and watches the result. The contract's custom resources must be
+ * Sends the requests one after another, in a new namespace of the given name where there is one object `a` of each kind, and watches the result. The contract's custom resources must be
  * installed (`ApiClientContract.prepare`).
  */
 export const play = Effect.fnUntraced(function* (name: string, asked: ReadonlyArray<Request>) {
@@ -194,8 +205,12 @@ export const play = Effect.fnUntraced(function* (name: string, asked: ReadonlyAr
   yield* api.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } })
   const b = make(api, name)
   const kinds = [widgets, gadgets, configMaps]
-  const since = yield* Effect.forEach(kinds, (resource) => b.now(resource))
   const memory = new Map<string, Known>()
+  for (const first of [b.widget("a", {}), b.gadget("a", {}), b.configMap("a", {})]) {
+    const made = yield* b.create(first, { fieldManager: "maker" })
+    remember(memory, `${resourceOf(first).plural}/a`, made)
+  }
+  const since = yield* Effect.forEach(kinds, (resource) => b.now(resource))
   const normal = normaliser()
   const answers: Array<Answer> = []
   for (const one of asked) {

@@ -32,6 +32,11 @@ export const applyRefusals: ReadonlyArray<Case> = cases("apply", {
     same((yield* b.apply("m1", b.widget("a", {}, { resourceVersion: "5" }))).metadata.generation, 1)
   },
 
+  "a dry run that would make the object answers the version that it was sent (F27, F88)": function* (b) {
+    const tried = yield* b.apply("m1", b.configMap("a", {}, { resourceVersion: "5" }), { dryRun: true })
+    same(rv(tried), "5")
+  },
+
   "a status apply never makes the object (F89)": function* (b) {
     const refusal = { _tag: "NotFound", code: 404, message: `widgets.${group} "a" not found` } as const
     yield* refusedAs(b.applyStatus("m1", "a", { phase: "p" }), refusal)

@@ -224,6 +224,11 @@ export const replace: ReadonlyArray<Case> = cases("replace", {
     yield* refusedAs(b.replace(body, { subresource: "status" }), refusal)
   },
 
+  "a ConfigMap's null values are empty texts, in a create and in a replace (F107)": function* (b) {
+    same((yield* b.create(b.configMap("a", { x: null }))).data, { x: "" })
+    same((yield* b.replace(b.configMap("a", { x: null, y: null }))).data, { x: "", y: "" })
+  },
+
   "a bad label is told once in a create, and as often as it is judged in an update (F15)": function* (b) {
     const labels = { "a b": "1" }
     const counted = (request: Effect.Effect<KubeObject, ApiError>) =>

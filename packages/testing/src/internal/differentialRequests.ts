@@ -61,41 +61,56 @@ const present = (fields: Fields): Fields =>
 const fields = (tables: Readonly<Record<string, Arbitrary.Arbitrary<unknown>>>): Arbitrary.Arbitrary<Fields> =>
   Arbitrary.map(Arbitrary.all(tables), present)
 
-const spec = fields({
-  size: pick<unknown>(absent, absent, absent, 1, 2, 3, 101, "x", null),
-  mode: pick<unknown>(absent, absent, absent, "a", "b", "c", null),
-  map: pick<unknown>(absent, absent, {}, { x: "1" }, { x: "2", y: "1" }, { y: "1" }, { x: null }, { y: 1 }),
-  rows: pick<unknown>(
-    absent,
-    absent,
-    absent,
-    [],
-    [{ k: "a" }],
-    [{ k: "a", v: "1" }, { k: "b" }],
-    [{ k: "b", v: "2" }, { k: "a" }],
-    [
-      { k: "c", w: "1" },
-      { k: "b", v: null }
-    ],
-    [{ k: "a" }, { k: "a" }],
-    [{ v: "1" }],
-    null
-  ),
-  set: pick<unknown>(absent, absent, absent, [], ["x"], ["y", "x"], ["z"], ["x", "x"]),
-  atomic: pick<unknown>(absent, absent, absent, [], ["p"], ["q", "p"]),
-  atomicMap: pick<unknown>(absent, absent, absent, { a: "1" }, { b: "1" }),
-  nested: pick<unknown>(absent, absent, absent, {}, { x: "1" }, { deep: 1 }, { deep: null }, null),
-  free: pick<unknown>(absent, absent, absent, {}, { a: { b: 1 } }, { a: 1 }, { a: null, l: [null, {}] }),
-  maybe: pick<unknown>(absent, absent, absent, null, "s"),
-  plainDefault: pick<unknown>(absent, absent, absent, null, "d", "e"),
-  nope: pick<unknown>(absent, absent, absent, absent, absent, absent, 1)
-})
+const often = <const A>(...table: ReadonlyArray<A>): Arbitrary.Arbitrary<A | undefined> =>
+  pick<A | undefined>(absent, absent, absent, ...table)
+
+/** What a schema refuses, or what is rare. One in four specs has one of these. */
+const odd = pick<Fields>(
+  ...Array.from({ length: 33 }, () => ({})),
+  { size: 101 },
+  { size: "x" },
+  { size: null },
+  { mode: "c" },
+  { map: { y: 1 } },
+  { rows: [{ k: "a" }, { k: "a" }] },
+  { rows: [{ v: "1" }] },
+  { rows: null },
+  { set: ["x", "x"] },
+  { nope: 1 },
+  { nested: null }
+)
+
+const spec = Arbitrary.map(
+  Arbitrary.all([
+    fields({
+      size: often(1, 2, 3),
+      mode: often("a", "b"),
+      map: often({}, { x: "1" }, { x: "2", y: "1" }, { y: "1" }, { x: null }),
+      rows: often<unknown>(
+        [],
+        [{ k: "a" }],
+        [{ k: "a", v: "1" }, { k: "b" }],
+        [{ k: "b", v: "2" }, { k: "a" }],
+        [{ k: "c", w: "1" }, { k: "b" }]
+      ),
+      set: often<unknown>([], ["x"], ["y", "x"], ["z"]),
+      atomic: often<unknown>([], ["p"], ["q", "p"]),
+      atomicMap: often({ a: "1" }, { b: "1" }),
+      nested: often({}, { x: "1" }, { deep: 1 }, { deep: null }),
+      free: often<unknown>({}, { a: { b: 1 } }, { a: 1 }, { a: null, l: [null, {}] }),
+      maybe: often(null, "s"),
+      plainDefault: often(null, "d", "e")
+    }),
+    odd
+  ]),
+  ([usual, rare]): Fields => ({ ...usual, ...rare })
+)
 
 const condition = (type: string, status: string) => ({ type, status })
 
 const status = fields({
-  phase: pick<unknown>(absent, "p", "q", null),
-  count: pick<unknown>(absent, absent, 1, -1, "x"),
+  phase: pick<unknown>(absent, "p", "q", "p", "q", null),
+  count: pick<unknown>(absent, absent, absent, absent, 1, 1, 2, -1, "x"),
   conditions: pick<unknown>(
     absent,
     absent,
@@ -103,23 +118,30 @@ const status = fields({
     [condition("Ready", "True")],
     [condition("Ready", "False"), condition("Synced", "True")],
     [condition("Synced", "False")],
+    [condition("Synced", "True")],
     [{ type: "Ready" }]
   )
 })
 
 const metadata = fields({
   labels: pick<unknown>(
-    absent,
-    absent,
-    absent,
+    ...Array.from({ length: 8 }, () => absent),
     { l: "1" },
+    { l: "1", m: "1" },
     { l: "2", m: "1" },
     { m: "2" },
     { l: null },
     { "a b": "1" }
   ),
-  annotations: pick<unknown>(absent, absent, absent, { n: "1" }, { n: "2", o: "1" }, { n: null }),
-  finalizers: pick<unknown>(absent, absent, absent, absent, ["x.io/a"], ["x.io/b"], ["x.io/a", "x.io/b"], [], null)
+  annotations: pick<unknown>(absent, absent, absent, absent, { n: "1" }, { n: "2", o: "1" }, { n: null }),
+  finalizers: pick<unknown>(
+    ...Array.from({ length: 6 }, () => absent),
+    ["x.io/a"],
+    ["x.io/b"],
+    ["x.io/a", "x.io/b"],
+    [],
+    null
+  )
 })
 
 const operations = pick<ReadonlyArray<JsonPatchOperation>>(
@@ -148,15 +170,18 @@ const operations = pick<ReadonlyArray<JsonPatchOperation>>(
 
 /** A single request. */
 export const request: Arbitrary.Arbitrary<Request> = Arbitrary.all({
-  verb: pick(...verbs, "apply", "apply", "merge", "apply status", "create", "edit"),
+  verb: pick(
+    ...verbs,
+    ...(["apply", "apply", "apply", "merge", "merge", "json", "force", "apply status", "edit", "edit status"] as const)
+  ),
   resource: pick(widgets, widgets, widgets, configMaps, configMaps, gadgets),
-  name: pick("a", "a", "b"),
+  name: pick("a", "a", "a", "a", "b"),
   manager: pick("m1", "m1", "m2", "m3"),
-  spec: Arbitrary.flatMap(pick(true, true, true, true, false), (some) => (some ? spec : pick(absent))),
+  spec: Arbitrary.flatMap(pick(true, true, true, true, true, true, false), (some) => (some ? spec : pick(absent))),
   status,
   metadata,
   operations,
-  uid: pick<Guard>("none", "none", "none", "none", "none", "now", "old", "wrong"),
-  version: pick<Guard>("none", "none", "none", "now", "now", "old", "wrong"),
+  uid: pick<Guard>(...Array.from({ length: 10 }, () => "none" as const), "now", "now", "old", "wrong"),
+  version: pick<Guard>(...Array.from({ length: 10 }, () => "none" as const), "now", "now", "old", "wrong"),
   dryRun: pick(false, false, false, false, false, false, false, false, true)
 })
