@@ -25,7 +25,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import { ApiClient, formatResource } from "./ApiClient.ts"
 import type * as Controller from "./Controller.ts"
 import * as EventPoster from "./EventPoster.ts"
@@ -138,8 +138,9 @@ const start = Effect.fnUntraced(function* (
       (end) => Effect.sync(end)
     )
   for (const informer of informers.values()) state.reflectors.push(...(yield* follow(informer)))
-  // What stops first must be registered last.
   yield* Effect.addFinalizer(() => Effect.sync(() => void (state.phase = "stopped")))
+  // A scope of their own, since workers begin later than all else and must end first.
+  const workers = yield* Scope.make()
   const conditions = yield* Effect.forEach(controllers, checkStatus, { concurrency: "unbounded" })
   for (const [i, engine] of engines.entries()) {
     const services = yield* servicesOf(engine, informers, wakes)
@@ -154,10 +155,10 @@ const start = Effect.fnUntraced(function* (
       post: (calls) => Effect.forEach(calls, poster.say, { discard: true }),
       onSettled: yield* OnSettled
     }
-    yield* Effect.provideContext(startEngine(state, runner), services)
+    yield* Effect.provideContext(startEngine(state, runner, workers), services)
   }
   yield* Effect.forkScoped(warnOfEventRights)
-  yield* Effect.addFinalizer(() => drain(state, options))
+  yield* Effect.addFinalizer((exit) => Effect.andThen(drain(state, options), Scope.close(workers, exit)))
   return Context.add(wakes, Manager, serviceOf(state))
 })
 
@@ -242,7 +243,11 @@ const servicesOf = Effect.fnUntraced(function* (
 })
 
 /** Starts what wakes the controller, and its workers once its caches have synced and this process leads. */
-const startEngine = Effect.fnUntraced(function* (state: State, runner: Runner): Effect.fn.Return<void, never, any> {
+const startEngine = Effect.fnUntraced(function* (
+  state: State,
+  runner: Runner,
+  workers: Scope.Closeable
+): Effect.fn.Return<void, never, any> {
   const { engine } = runner
   const { controller } = engine
   for (const mapped of controller.mapped)
@@ -254,11 +259,11 @@ const startEngine = Effect.fnUntraced(function* (state: State, runner: Runner): 
     yield* leadership.acquire
     engine.started = true
     if (state.phase === "starting" && state.engines.every((other) => other.started)) state.phase = "running"
-    yield* Effect.forEach(Array.from({ length: controller.workers }), () => Effect.forkScoped(worker(runner)), {
+    yield* Effect.forEach(Array.from({ length: controller.workers }), () => Effect.forkIn(worker(runner), workers), {
       discard: true
     })
   })
-  yield* Effect.forkScoped(work)
+  yield* Effect.forkIn(work, workers)
 })
 
 /** Runs keys until the queue is shut down. A key that was taken is always done, so only waiting and the step itself can be interrupted. */

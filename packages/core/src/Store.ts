@@ -408,9 +408,12 @@ class CacheFeed implements Feed {
     this.position = reset ? resourceVersion : ResourceVersion.later(this.position, resourceVersion)
     for (const [key, overlay] of cache.overlays) {
       if (overlay.feed !== this) continue
-      overlay.beneath = held.get(key)
-      if (overlay.object !== undefined && !reset && !isPassed(overlay)) held.set(key, overlay.object)
-      else cache.overlays.delete(key)
+      const told = held.get(key)
+      overlay.beneath = told
+      const outlives = overlay.object !== undefined && !reset && !isPassed(overlay)
+      const isEcho = overlay.object !== undefined && told !== undefined && sameVersion(overlay.object, told)
+      if (outlives || isEcho) held.set(key, overlay.object!)
+      if (!outlives) cache.overlays.delete(key)
     }
     const gone: Array<KubeObject.ObjectRef> = []
     for (const object of cache.table.values(this.namespace)) {

@@ -7,49 +7,12 @@ import * as TestClock from "effect/testing/TestClock"
 import { ApiClient } from "../src/ApiClient.ts"
 import * as Controller from "../src/Controller.ts"
 import * as Kind from "../src/Kind.ts"
-import type { KubeObject, ObjectInput } from "../src/KubeObject.ts"
 import * as Manager from "../src/Manager.ts"
 import * as Pass from "../src/Pass.ts"
 import * as Reconciler from "../src/Reconciler.ts"
 import { Fatal, Temporary } from "../src/ReconcileError.ts"
 import * as Wake from "../src/Wake.ts"
-
-class Scope extends Kind.make({
-  group: "access.example.com",
-  version: "v1",
-  kind: "Scope",
-  scope: "Namespaced",
-  spec: Schema.Struct({ members: Schema.Array(Schema.String) }),
-  status: Schema.Struct({ members: Schema.Int })
-}) {}
-class Role extends Kind.make({
-  group: "access.example.com",
-  version: "v1",
-  kind: "Role",
-  scope: "Namespaced",
-  spec: Schema.Struct({ scope: Schema.String, rules: Schema.Array(Schema.String) }),
-  status: Schema.Struct({ rules: Schema.Int })
-}) {}
-class ConfigMap extends Kind.make({
-  group: "",
-  version: "v1",
-  kind: "ConfigMap",
-  scope: "Namespaced",
-  fields: { data: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)) }
-}) {}
-
-const editor: ObjectInput = {
-  apiVersion: "access.example.com/v1",
-  kind: "Role",
-  metadata: { namespace: "team", name: "editor" },
-  spec: { scope: "docs", rules: ["read", "write"] }
-}
-const docs: ObjectInput = {
-  apiVersion: "access.example.com/v1",
-  kind: "Scope",
-  metadata: { namespace: "team", name: "docs" },
-  spec: { members: ["ann"] }
-}
+import { api as world, ConfigMap, docs, editor, quiet, ready, Role, running, Scope } from "./world.ts"
 
 const role = Reconciler.for(Role).pipe(
   Reconciler.need("scope", Scope, ({ object }) => object.spec.scope, { reason: "ScopeNotFound" }),
@@ -64,44 +27,6 @@ const scopes = Controller.make({
   for: Scope,
   reconciler: Reconciler.for(Scope).pipe(Reconciler.status(({ object }) => ({ members: object.spec.members.length })))
 })
-
-/** Every runnable fiber has run, the clock stands still. */
-const quiet = Effect.repeat(Effect.yieldNow, { times: 300 })
-
-const world = () =>
-  ApiServer.layer({
-    kinds: [Kind.customResourceDefinition(Role), Kind.customResourceDefinition(Scope)],
-    objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } }]
-  })
-
-/** Runs the controllers in a world of their own while the body runs; `log` has a line for each settled pass. */
-const running = <const C extends ReadonlyArray<Controller.Any>, E>(
-  controllers: C,
-  body: (world: {
-    readonly api: ApiClient["Service"]
-    readonly server: ApiServer.ApiServer["Service"]
-    readonly log: Array<string>
-  }) => Effect.Effect<void, E, any>
-) =>
-  Effect.gen(function* () {
-    const log: Array<string> = []
-    const manager = Manager.layer(controllers).pipe(
-      Layer.provide(
-        Layer.succeed(Manager.OnSettled, ({ kind, message, outcome, reason, ref }) => {
-          log.push(`${kind.kind} ${ref.name}: ${outcome} ${reason}${message === "" ? "" : ` (${message})`}`)
-        })
-      )
-    )
-    yield* Effect.gen(function* () {
-      yield* quiet
-      yield* body({ api: yield* ApiClient, server: yield* ApiServer.ApiServer, log })
-    }).pipe(Effect.provide(manager as Layer.Layer<any, any, any>))
-  }).pipe(Effect.provide(world())) as Effect.Effect<void, any>
-
-const ready = (object: KubeObject): string => {
-  const condition = (object.status as any)?.conditions?.find((one: any) => one.type === "Ready")
-  return condition === undefined ? "none" : `${condition.status} ${condition.reason}`
-}
 
 describe("Manager", () => {
   it.effect("a Role waits for its Scope, is woken by it, and rests at its fixed point", () =>

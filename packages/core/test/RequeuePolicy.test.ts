@@ -162,7 +162,7 @@ describe("the law of backoff", () => {
       }
       check()
     },
-    { arbitrary: { runs: 3_000 } }
+    { arbitrary: { runs: 1_500 } }
   )
 
   it("a key that fails alone runs ten times in ten minutes at whole steps (D2)", () => {

@@ -230,7 +230,7 @@ describe("Store, through lost streams, relists and answers in any order", () => 
       assert.strictEqual(store.sizes().waiting, 0, "all that was written was seen at last")
       assert.sameMembers(seen, [...waiting])
     },
-    { arbitrary: { runs: 3000 } }
+    { arbitrary: { runs: 30000 } }
   )
 
   it.prop("also where versions have no order", [Ops], ([ops]) => void run(ops, (version) => `v${version}`), {

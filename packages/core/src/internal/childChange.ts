@@ -21,7 +21,7 @@ export const wakesOwner = (known: KubeObject | undefined, next: KubeObject | und
  * `previous` is what the cache had before the write, `answer` what the API said, with its managedFields.
  *
  * What our manager owns before or after the write is ours, and so are the defaults inside of something that we added. Rather one pass too many:
- * a kind without managedFields shows every change as foreign.
+ * a kind without managedFields shows every change as foreign. Caveat: a map that we apply empty, with keys of others in it, looks like an atomic one.
  */
 export const revealsForeign = (facts: {
   readonly previous: KubeObject | undefined
@@ -36,6 +36,8 @@ export const revealsForeign = (facts: {
   const owned = [...(previous.metadata.managedFields ?? []), ...entries]
     .filter((entry) => entry.manager === fieldManager)
     .map((entry) => entry.fieldsV1)
+    // Of an apply that said nothing.
+    .filter((fields) => !isLeaf(fields))
   return isForeign(comparable(previous), comparable(answer), owned)
 }
 
@@ -51,7 +53,8 @@ const isRecord = (u: unknown): u is Json => typeof u === "object" && u !== null 
 const isForeign = (before: unknown, after: unknown, owned: ReadonlyArray<FieldsV1>): boolean => {
   if (sameJson(before, after)) return false
   if (isRecord(before) && isRecord(after)) {
-    if (owned.some(isLeaf)) return false
+    // A leaf owns an atomic map as a whole; one that stands for an empty map owns nothing in it.
+    if (owned.some(isLeaf) && !isEmpty(before) && !isEmpty(after)) return false
     const keys = new Set([...Object.keys(before), ...Object.keys(after)])
     return [...keys].some((key) => isForeign(before[key], after[key], under(owned, `f:${key}`)))
   }
@@ -88,6 +91,8 @@ const byPath = (
       item
     ])
   )
+
+const isEmpty = (record: Json): boolean => Object.keys(record).length === 0
 
 const isLeaf = (fields: FieldsV1): boolean => Object.keys(fields).length === 0
 

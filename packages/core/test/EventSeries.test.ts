@@ -1,0 +1,199 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+import { fitted, placeOf } from "../src/internal/eventBody.ts"
+import {
+  EventSeries,
+  nameOf,
+  repeatWindow,
+  type Saying,
+  type Series,
+  textsMax,
+  textsWindow
+} from "../src/internal/eventSeries.ts"
+import { object } from "./settled.ts"
+
+const saying = (
+  some: {
+    readonly type?: string
+    readonly reason?: string
+    readonly message?: string
+    readonly uid?: string
+    readonly at?: number
+  } = {}
+): Saying => {
+  const { at = 0, message = "m", reason = "R", type = "Warning", uid = "uid1" } = some
+  const about = object({ uid, name: uid })
+  return { about, place: placeOf(about, "describable", ""), words: fitted({ type, reason, action: "", message }), at }
+}
+
+/** Posts all that waits, as a server that takes everything. */
+const post = (series: EventSeries): ReadonlyArray<Series> => {
+  const posted: Array<Series> = []
+  for (let next = series.take(); next !== undefined; next = series.take()) {
+    posted.push({ ...next })
+    series.done(next, { name: nameOf("e-", next.id), count: next.count })
+  }
+  return posted
+}
+
+describe("EventSeries", () => {
+  it("repeats within six minutes of the last are counted on one Event, later ones begin another (D18, B83)", () => {
+    const series = new EventSeries(10)
+    let at = 0
+    const posts: Array<readonly [number, string | undefined]> = []
+    for (const gap of [0, 1, repeatWindow, repeatWindow, repeatWindow + 1]) {
+      at += gap
+      series.say(saying({ at }))
+      for (const { count, posted } of post(series)) posts.push([count, posted?.name === undefined ? "create" : "patch"])
+    }
+    assert.deepStrictEqual(posts, [
+      [1, "create"],
+      [2, "patch"],
+      [3, "patch"],
+      [4, "patch"],
+      [1, "create"]
+    ])
+  })
+
+  it("a hundred repeats while the first waits are one post (B83)", () => {
+    const series = new EventSeries(10)
+    for (let i = 0; i < 100; i++) series.say(saying({ at: i }))
+    assert.deepStrictEqual(
+      post(series).map(({ count, firstAt, lastAt }) => [count, firstAt, lastAt]),
+      [[100, 0, 99]]
+    )
+  })
+
+  it("what is said while it flies is posted after it, once", () => {
+    const series = new EventSeries(10)
+    series.say(saying())
+    const flying = series.take()!
+    for (let i = 0; i < 5; i++) series.say(saying({ at: i }))
+    assert.isUndefined(series.take())
+    series.done(flying, { name: "e", count: 1 })
+    assert.deepStrictEqual(
+      post(series).map(({ count, posted }) => [count, posted]),
+      [[6, { name: "e", count: 1 }]]
+    )
+  })
+
+  it("another object, type, reason or text is another Event", () => {
+    const series = new EventSeries(10)
+    for (const some of [{}, { uid: "uid2" }, { type: "Normal" }, { reason: "S" }, { message: "n" }])
+      series.say(saying(some))
+    const posted = post(series)
+    assert.deepStrictEqual([posted.length, new Set(posted.map(({ id }) => nameOf("", id))).size], [5, 5])
+  })
+
+  it("after ten texts within ten minutes the others share one Event that keeps the latest (D18)", () => {
+    const series = new EventSeries(100)
+    for (let i = 0; i < 40; i++) series.say(saying({ message: `text ${i}`, at: i }))
+    const posted = post(series)
+    assert.strictEqual(posted.length, textsMax + 1)
+    assert.deepInclude(posted.at(-1), { count: 30, isCombined: true })
+    assert.strictEqual(posted.at(-1)!.words.message, "(combined from similar events): text 39")
+    series.say(saying({ message: "text 3", at: 50 }))
+    assert.deepInclude(post(series)[0], { count: 2, isCombined: false })
+    series.say(saying({ message: "late", at: textsWindow + 100 }))
+    assert.deepInclude(post(series)[0], { count: 1, isCombined: false })
+  })
+
+  it("a combined text keeps the limit of a message (D19)", () => {
+    const series = new EventSeries(100)
+    for (let i = 0; i < 12; i++) series.say(saying({ message: `${i}${"日".repeat(500)}` }))
+    assert.isAtMost(Buffer.byteLength(post(series).at(-1)!.words.message), 1_024)
+  })
+
+  it("the same Event has the same name after a restart, and 100,000 others have others (B83)", () => {
+    const names = new Set<string>()
+    for (let i = 0; i < 100_000; i++) names.add(nameOf("fixpoint-", JSON.stringify([`uid${i}`, "Warning"])))
+    assert.strictEqual(names.size, 100_000)
+    assert.strictEqual(nameOf("fixpoint-", "x"), nameOf("fixpoint-", "x"))
+    assert.match(nameOf("fixpoint-", "x"), /^fixpoint-[0-9a-f]{16}$/)
+  })
+
+  it("forty reasons in a minute on one object are all posted, the Warnings before the Normals (B84)", () => {
+    const series = new EventSeries(1_000)
+    for (let i = 0; i < 40; i++) series.say(saying({ reason: `R${i}`, type: i % 2 === 0 ? "Normal" : "Warning" }))
+    const types = post(series).map(({ words }) => words.type)
+    assert.deepStrictEqual(types, [
+      ...Array.from({ length: 20 }, () => "Warning"),
+      ...Array.from({ length: 20 }, () => "Normal")
+    ])
+    assert.strictEqual(series.dropped, 0)
+  })
+
+  it("memory is bounded, however many objects are told of (B87)", () => {
+    const series = new EventSeries(50)
+    for (let i = 0; i < 20_000; i++) {
+      series.say(saying({ uid: `uid${i}`, at: i }))
+      if (i % 3 === 0) post(series)
+    }
+    assert.isAtMost((series as any).series.size, 4_200)
+    assert.isAtMost((series as any).texts.size, 4_200)
+    assert.isAtMost(series.waiting, 50)
+  })
+
+  const Op = Schema.Struct({
+    op: Schema.Literals(["say", "say", "say", "take", "posted", "given up"]),
+    type: Schema.Literals(["Normal", "Warning", "Error", "Debug"]),
+    uid: Schema.Literals(["u1", "u2", "u3", "u4", "u5", "u6"]),
+    gap: Schema.Literals([0, 1_000, repeatWindow + 1])
+  })
+  it.prop(
+    "no Warning is dropped while a Normal waits, no series flies twice at once, and no saying is lost but by a drop (D17, D18, B84, B87)",
+    [Arbitrary.array(Arbitrary.schema(Op), { maxLength: 80 })],
+    ([ops]) => {
+      const series = new EventSeries(4)
+      const flying: Array<Series> = []
+      let at = 0
+      let said = 0
+      let counted = 0
+      let lost = 0
+      const told = new Map<Series, number>()
+      const land = (posted: boolean): void => {
+        const next = flying.shift()
+        if (next === undefined) return
+        if (posted) {
+          counted += next.count - (told.get(next) ?? 0)
+          told.set(next, next.count)
+          series.done(next, { name: "e", count: next.count })
+        } else {
+          lost += next.count - (told.get(next) ?? 0)
+          series.done(next)
+        }
+      }
+      for (const { gap, op, type, uid } of ops) {
+        at += gap
+        if (op === "say") {
+          const before = { dropped: series.dropped, minor: (series as any).minor.size }
+          said++
+          const offered = series.say(saying({ type, uid, at }))
+          assert.strictEqual(offered === "overflow", series.dropped > before.dropped)
+          if (offered === "overflow" && before.minor > 0) {
+            const arrived = type === "Normal" || type === "Debug" ? 1 : 0
+            assert.strictEqual((series as any).minor.size, before.minor + arrived - 1)
+          }
+        } else if (op === "take") {
+          const next = series.take()
+          if (next !== undefined) {
+            assert.notInclude(flying, next)
+            assert.isTrue(flying.every(({ id }) => id !== next.id))
+            flying.push(next)
+          }
+        } else land(op === "posted")
+        assert.isAtMost(series.waiting, 4)
+        assert.strictEqual(series.inFlight, flying.length)
+      }
+      while (flying.length > 0) land(true)
+      for (let next = series.take(); next !== undefined; next = series.take()) {
+        flying.push(next)
+        land(true)
+      }
+      if (series.dropped === 0) assert.strictEqual(counted + lost, said)
+      else assert.isAtMost(counted + lost, said)
+    },
+    { arbitrary: { runs: 2_000 } }
+  )
+})
