@@ -1,6 +1,6 @@
 /** The built-in kinds that are served from the start, and what each does beyond its schema. */
 import type { KubeObject } from "@fixpoint/core/KubeObject"
-import { builtInSchema } from "./builtInSchemas.ts"
+import { builtInBlank, builtInResetFields, builtInSchema } from "./builtInSchemas.ts"
 import { customResourceDefinitionRules } from "./customResources.ts"
 import type { Definition, GenerationRule, KindRules } from "./definition.ts"
 import * as Events from "./events.ts"
@@ -10,7 +10,7 @@ import type { NameRule } from "./objectMeta.ts"
 import type { FieldLabels } from "./selector.ts"
 import { secretRules, configMapRules } from "./configuration.ts"
 import { serviceRules } from "./services.ts"
-import { deploymentRules, persistentVolumeClaimRules } from "./workloads.ts"
+import { deploymentRules, persistentVolumeClaimRules, podRules } from "./workloads.ts"
 import type { Schema } from "./structuralSchema.ts"
 
 interface BuiltIn {
@@ -102,7 +102,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
       "status.phase": "status.phase",
       "status.podIP": "status.podIP",
       "status.nominatedNodeName": "status.nominatedNodeName"
-    }
+    },
+    rules: podRules([])
   },
   {
     group: "",
@@ -133,7 +134,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     shortNames: ["rs"],
     status: true,
     generation: "spec",
-    scale: true
+    scale: true,
+    rules: podRules(["template", "spec"])
   },
   {
     group: "apps",
@@ -143,7 +145,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     shortNames: ["sts"],
     status: true,
     generation: "spec",
-    scale: true
+    scale: true,
+    rules: podRules(["template", "spec"])
   },
   {
     group: "apps",
@@ -152,7 +155,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     plural: "daemonsets",
     shortNames: ["ds"],
     status: true,
-    generation: "spec"
+    generation: "spec",
+    rules: podRules(["template", "spec"])
   },
   {
     group: "batch",
@@ -162,7 +166,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     status: true,
     generation: "spec",
     fields: { "status.successful": "status.successful" },
-    plainLabels: true
+    plainLabels: true,
+    rules: podRules(["template", "spec"])
   },
   {
     group: "batch",
@@ -171,7 +176,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     plural: "cronjobs",
     shortNames: ["cj"],
     status: true,
-    generation: "spec"
+    generation: "spec",
+    rules: podRules(["jobTemplate", "spec", "template", "spec"])
   },
   {
     group: "networking.k8s.io",
@@ -318,7 +324,8 @@ const define = (kind: BuiltIn): Definition => {
     rules: kind.rules ?? {},
     toStorage: (object) => object,
     fromStorage: (object) => object,
-    written: (_, stored) => stored
+    resetFields: (subresource) => builtInResetFields(kind, subresource),
+    blank: builtInBlank(kind)
   }
 }
 
@@ -352,8 +359,7 @@ const newEvent: Definition = {
   resource: coreEvent.resource,
   storageVersion: coreEvent.apiVersion,
   toStorage: Events.toCore,
-  fromStorage: Events.fromCore,
-  written: (_, stored) => Events.fromCore(stored)
+  fromStorage: Events.fromCore
 }
 
 /** Each with the definition of its storage version. */

@@ -8,7 +8,7 @@ import type { Resource } from "@fixpoint/core/KubeObject"
 import { definitions, kinds } from "./builtInSchemaData.ts"
 import { isList, isObject, type JsonObject, mapEntries, mapItems } from "./json.ts"
 import { canonicalQuantity, unreadable } from "./quantity.ts"
-import type { Schema } from "./structuralSchema.ts"
+import type { Schema } from "./schema.ts"
 
 /** Definitions read so far, by name; objects, so that one may hold itself. */
 const read = new Map<string, Record<string, unknown>>()
@@ -89,7 +89,7 @@ export const builtInResetFields = (
 }
 
 /** Texts of which an empty one says something. */
-const meaningful: ReadonlySet<string> = new Set(["storageClassName"])
+const meaningful: ReadonlySet<string> = new Set(["storageClassName", "holderIdentity"])
 
 /**
  * The form in which the server keeps the object: without nulls, empty texts, lists and maps (F107), and with quantities in their one form (F106). Structs that

@@ -92,6 +92,7 @@ export const definitionsOf = (crd: KubeObject): Served | undefined => {
     const apiVersion = `${group}/${text(version.name)}`
     const subresources = object(version.subresources)
     const same = apiVersion === storageVersion
+    const hasStatus = isObject(subresources.status)
     return {
       ...names,
       group,
@@ -102,11 +103,11 @@ export const definitionsOf = (crd: KubeObject): Served | undefined => {
       namespaced: spec.scope !== "Cluster",
       custom: true,
       schema,
-      hasStatus: isObject(subresources.status),
+      hasStatus,
       scale: isObject(subresources.scale) ? (subresources.scale as unknown as ScalePaths) : undefined,
       fieldLabels: labelsOf(version),
       nameRule: "subdomain",
-      generation: isObject(subresources.status) ? "content" : "everything",
+      generation: hasStatus ? "content" : "everything",
       unconditional: false,
       createsOnUpdate: false,
       answersDeleted: false,
@@ -118,18 +119,23 @@ export const definitionsOf = (crd: KubeObject): Served | undefined => {
       terminating: crd.metadata.deletionTimestamp !== undefined,
       rules: {},
       toStorage: same ? (stored) => stored : (sent) => convert(sent, storageSchema, storageVersion),
-      fromStorage: same ? (stored) => stored : (stored) => convert(stored, schema, apiVersion),
-      written: same
-        ? (_, stored) => stored
-        : (sent, stored) => ({ ...(prune(storageSchema, sent).value as KubeObject), metadata: stored.metadata })
+      fromStorage: same ? (stored) => stored : (stored) => asVersion(stored, schema, apiVersion),
+      resetFields: (subresource) => (subresource === "status" ? ["metadata", "spec"] : hasStatus ? ["status"] : []),
+      blank: undefined
     }
   }
   return { served: versions.filter((version) => version.served === true).map(define), storage: define(storage) }
 }
 
-/** By the strategy None: the same fields, as far as the other version has them (F141). */
-export const convert = (stored: KubeObject, schema: Schema, apiVersion: string): KubeObject => {
-  const known = applyDefaults(schema, prune(schema, stored).value) as KubeObject
+/** By the strategy None: the same fields, as far as the other version has them, and none of its defaults (F141). */
+const asVersion = (stored: KubeObject, schema: Schema, apiVersion: string): KubeObject => ({
+  ...(prune(schema, stored).value as KubeObject),
+  apiVersion
+})
+
+/** As it is stored: with the fields and defaults of the storage version, which every read of that version shows (F135). */
+export const convert = (object: KubeObject, schema: Schema, apiVersion: string): KubeObject => {
+  const known = applyDefaults(schema, prune(schema, object).value) as KubeObject
   return known.apiVersion === apiVersion ? known : { ...known, apiVersion }
 }
 

@@ -1,9 +1,10 @@
 /** From a body to an object: kind and version, metadata, unknown fields, types, nulls and defaults (F18 to F26). */
 import type { KubeObject } from "@fixpoint/core/KubeObject"
+import { canonical, quantityMistake } from "./builtInSchemas.ts"
 import type { Definition } from "./definition.ts"
 import { isList, isObject, type JsonObject } from "./json.ts"
 import * as ObjectMeta from "./objectMeta.ts"
-import { badRequest, fieldInvalid, invalid, type Refusal } from "./refusal.ts"
+import { badRequest, fieldInvalid, internal, invalid, type Refusal } from "./refusal.ts"
 import type { Transaction } from "./state.ts"
 import { applyDefaults, dropNulls, prune, type Schema } from "./structuralSchema.ts"
 
@@ -81,14 +82,23 @@ export const decode = (txn: Transaction, definition: Definition, body: unknown, 
   if (mistake !== undefined) throw undecodable(definition, body, mistake, options)
   const pruned = prune(definition.schema, content)
   tellUnknown(txn, definition, body, [...meta.unknown, ...pruned.unknown], options)
-  const known = options.applied ? pruned.value : dropNulls(definition.schema, pruned.value)
-  const filled = applyDefaults(definition.schema, known) as JsonObject
-  const identity = { apiVersion: definition.apiVersion, kind: definition.kind }
-  const object = { ...identity, metadata: meta.meta, ...filled, ...identity } as unknown as KubeObject
-  const own = definition.rules.undecodable?.(object)
+  // What a null comes to in a built-in kind depends on where it stands: `canonical` knows.
+  const keepsNulls = options.applied || !definition.custom
+  const known = keepsNulls ? pruned.value : dropNulls(definition.schema, pruned.value)
+  const filled = fill(definition, known) as JsonObject
+  // Named twice so that they come first and are ours.
+  const identity = { apiVersion: definition.apiVersion, kind: definition.kind, metadata: meta.meta }
+  const object = { ...identity, ...filled, ...identity } as unknown as KubeObject
+  const own =
+    (definition.custom ? undefined : quantityMistake(definition.schema, content)) ??
+    definition.rules.undecodable?.(object)
   if (own !== undefined) throw undecodable(definition, body, own, options)
   return definition.rules.defaults?.(object) ?? object
 }
+
+/** Defaults, and on built-in kinds the one form in which Go keeps a value (F106, F107). */
+const fill = ({ custom, schema }: Definition, value: unknown): unknown =>
+  custom ? applyDefaults(schema, value) : canonical(schema, applyDefaults(schema, canonical(schema, value)))
 
 const tellUnknown = (
   txn: Transaction,
@@ -108,12 +118,24 @@ const tellUnknown = (
   txn.warnings.push(...told)
 }
 
-const undecodable = (definition: Definition, body: JsonObject, mistake: string, { patched }: DecodeOptions): Refusal =>
-  patched
-    ? invalid({ kind: "", group: "" }, "", [fieldInvalid("patch", goText(body), mistake)])
-    : badRequest(
-        `${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: ${mistake}`
-      )
+const undecodable = (
+  definition: Definition,
+  body: JsonObject,
+  mistake: string,
+  { applied, patched }: DecodeOptions
+): Refusal => {
+  const { kind, version } = definition
+  if (applied) return internal(unconvertible(definition, body, mistake))
+  if (patched) return invalid({ kind: "", group: "" }, "", [fieldInvalid("patch", goText(body), mistake)])
+  return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${mistake}`)
+}
+
+/** An apply says it as its conversion does (F97). */
+const unconvertible = ({ apiVersion, kind }: Definition, { metadata }: JsonObject, mistake: string): string => {
+  const { name = "", namespace = "" } = isObject(metadata) ? metadata : {}
+  const where = `${String(namespace)}/${String(name)}`
+  return `failed to convert new object (${where}; ${apiVersion}, Kind=${kind}) to proper version: unable to convert unstructured object to ${apiVersion}, Kind=${kind}: ${mistake}`
+}
 
 /** JSON with sorted keys, as Go writes maps. */
 const goText = (value: unknown): string =>

@@ -5,6 +5,7 @@ import type { NameRule } from "./objectMeta.ts"
 import type { Draw } from "./random.ts"
 import type { Named } from "./refusal.ts"
 import type { FieldLabels } from "./selector.ts"
+import type { JsonObject } from "./json.ts"
 import type { Schema } from "./structuralSchema.ts"
 
 /** What counts as a new generation (F7, F9, F10): nothing, the spec, all but metadata and status, all but metadata, spec and annotations. */
@@ -71,8 +72,10 @@ export interface Definition extends Named {
   /** To the stored form and back, where they differ in more than apiVersion (F156). */
   readonly toStorage: (object: KubeObject) => KubeObject
   readonly fromStorage: (object: KubeObject) => KubeObject
-  /** What a write answers: the sent object as far as it could be stored, without the defaults that a read of this version adds (F141). */
-  readonly written: (sent: KubeObject, stored: KubeObject) => KubeObject
+  /** What nobody owns by writing to the main path, or to a subresource: it is set back (F85, F98, F99). */
+  readonly resetFields: (subresource: string | undefined) => ReadonlyArray<string>
+  /** An object of the kind in which nothing is set, where that is more than nothing. */
+  readonly blank: JsonObject | undefined
 }
 
 /** Dotted paths such as `.spec.replicas`. */

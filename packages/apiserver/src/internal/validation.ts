@@ -22,12 +22,14 @@ export interface Checked {
 /** Throws the 422 with all causes. */
 export const check = ({ definition, live, namespace, object, subresource, version }: Checked): void => {
   const { custom } = definition
-  const found = [
-    ...(live === undefined ? [] : ObjectMeta.validateChange(object.metadata, live.metadata)),
-    ...(live !== undefined && sameMeta(object, live)
+  const own =
+    live !== undefined && sameMeta(object, live)
       ? []
-      : ObjectMeta.validate(object.metadata, { name: definition.nameRule, custom }))
-  ]
+      : ObjectMeta.validate(object.metadata, { name: definition.nameRule, custom })
+  const found =
+    live === undefined
+      ? own
+      : [...ObjectMeta.validateChange(object.metadata, live.metadata), ...ObjectMeta.repeated(own, custom), ...own]
   const causes: Array<StatusCause> = [
     ...(custom
       ? validateSchema(definition.schema, object, live, {

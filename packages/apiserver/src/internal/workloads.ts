@@ -1,9 +1,38 @@
 /** Deployments: what may not change (F83); they are stored only, no controller makes Pods of them. PersistentVolumeClaims: what protects them (F111). */
 import type { KindRules } from "./definition.ts"
-import { equals, isObject } from "./json.ts"
+import type { KubeObject } from "@fixpoint/core/KubeObject"
+import { equals, isList, isObject, type JsonObject } from "./json.ts"
 import { fieldInvalid, fieldRequired } from "./refusal.ts"
 
+/** An image without a tag, or with the tag latest, is always pulled. */
+const pullPolicy = (image: unknown): string => {
+  const name = typeof image === "string" ? image.slice(image.lastIndexOf("/") + 1) : ""
+  return name.includes("@") || (name.includes(":") && !name.endsWith(":latest")) ? "IfNotPresent" : "Always"
+}
+
+const withPullPolicy = (container: unknown): unknown =>
+  isObject(container) && container.imagePullPolicy === undefined
+    ? { ...container, imagePullPolicy: pullPolicy(container.image) }
+    : container
+
+const podDefaults = (spec: JsonObject): JsonObject => ({
+  ...spec,
+  ...(isList(spec.containers) && { containers: spec.containers.map(withPullPolicy) }),
+  ...(isList(spec.initContainers) && { initContainers: spec.initContainers.map(withPullPolicy) })
+})
+
+const inside = (value: unknown, [head, ...rest]: ReadonlyArray<string>): unknown => {
+  if (!isObject(value)) return value
+  return head === undefined ? podDefaults(value) : { ...value, [head]: inside(value[head], rest) }
+}
+
+/** Kinds that hold the spec of a Pod, at this path in their own spec. */
+export const podRules = (path: ReadonlyArray<string>): KindRules => ({
+  defaults: (object) => ({ ...object, spec: inside(object.spec, path) }) as KubeObject
+})
+
 export const deploymentRules: KindRules = {
+  ...podRules(["template", "spec"]),
   prepare: (deployment) => (isObject(deployment.status) ? deployment : { ...deployment, status: {} }),
   validate: ({ spec }, live) => {
     if (!isObject(spec) || !isObject(spec.selector)) return [fieldRequired("spec.selector")]

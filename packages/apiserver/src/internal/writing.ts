@@ -1,5 +1,5 @@
 /** Create, replace, patch and apply: from a decoded request to a stored object (F1 to F33, F70 to F110). */
-import type { KubeObject, ObjectMeta } from "@fixpoint/core/KubeObject"
+import type { KubeObject, ManagedFieldsEntry, ObjectMeta } from "@fixpoint/core/KubeObject"
 import { decode, type DecodeOptions, type FieldValidation } from "./decode.ts"
 import { keyOf, type Definition } from "./definition.ts"
 import * as Deleting from "./deleting.ts"
@@ -121,14 +121,7 @@ const createDecoded = (txn: Transaction, target: Target, decoded: KubeObject, ma
   const withoutStatus = definition.hasStatus ? withoutField(given, "status") : given
   const entries = managed
     ? managedFields
-    : ManagedFields.update({
-        schema: definition.schema,
-        live: undefined,
-        next: { ...withoutStatus, metadata },
-        manager: options.manager,
-        apiVersion: definition.apiVersion,
-        now
-      })
+    : ManagedFields.update({ ...managing(txn, target), live: undefined, next: { ...withoutStatus, metadata } })
   const object = {
     ...withoutStatus,
     metadata: { ...metadata, ...(entries !== undefined && entries.length > 0 && { managedFields: entries }) }
@@ -151,7 +144,7 @@ const createDecoded = (txn: Transaction, target: Target, decoded: KubeObject, ma
   Validation.checkSize(prepared)
   Validation.warn(txn, definition, prepared)
   const kept = options.dryRun ? prepared : commit(txn, definition.resource, key, prepared, undefined)
-  return answer(txn, 201, definition.written(object, kept))
+  return answer(txn, 201, definition.fromStorage(kept))
 }
 
 export const create = (txn: Transaction, target: Target): Response => {
@@ -209,20 +202,24 @@ interface UpdateOptions {
   readonly always?: boolean
 }
 
+const withoutUndefined = <A extends object>(value: A): A =>
+  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as A
+
 /** What a write to this endpoint may change: the rest is put back as it is stored (F77, F85, F99, F137). */
 const confined = (definition: Definition, subresource: string | undefined, next: KubeObject, live: KubeObject) => {
   if (subresource === "status") {
     const { managedFields } = next.metadata
-    const { managedFields: _, ...meta } = live.metadata
-    const rest = definition.custom
-      ? meta
-      : // Built-in kinds judge the uid on their status endpoint too (F77).
-        { ...meta, ...(next.metadata.uid !== undefined && { uid: next.metadata.uid }) }
-    const object = withoutField(live, "status")
+    const reset = definition.resetFields("status")
+    const { managedFields: _, ...meta } = reset.includes("metadata") ? live.metadata : next.metadata
+    const kept = {
+      ...meta,
+      ...(reset.includes("metadata.labels") && { labels: live.metadata.labels }),
+      ...(managedFields !== undefined && { managedFields })
+    }
     return {
-      ...object,
+      ...withoutField(live, "status"),
       ...(next.status !== undefined && { status: next.status }),
-      metadata: { ...rest, ...(managedFields !== undefined && { managedFields }) }
+      metadata: withoutUndefined(kept)
     } as KubeObject
   }
   if (!definition.hasStatus) return next
@@ -299,7 +296,7 @@ const update = (
   const sent = confined(definition, subresource, decoded, live)
   const meta = keptMeta(sent.metadata, live.metadata)
   const unmanaged = { ...sent, metadata: meta }
-  const owned = applied ? unmanaged : withManagers(target, live, unmanaged, decoded, now)
+  const owned = applied ? unmanaged : withManagers(txn, target, live, unmanaged, decoded)
   const stored = definition.toStorage(owned)
   const before = find(txn.state, definition.resource, keyOf(target.namespace, name))!
   const prepared = definition.rules.prepare?.(stored, before, { now, draw: txn.draw }) ?? stored
@@ -317,7 +314,7 @@ const update = (
   if (!always && ManagedFields.equalButTimes(next, before)) return answer(txn, 200, live)
   Validation.checkSize(next)
   Validation.warn(txn, definition, next)
-  return answer(txn, 200, definition.written(owned, store(txn, target, before, next)))
+  return answer(txn, 200, definition.fromStorage(store(txn, target, before, next)))
 }
 
 /** What was stored, or would have been. */
@@ -332,35 +329,34 @@ const store = (txn: Transaction, target: Target, before: KubeObject, next: KubeO
   return options.dryRun ? next : commit(txn, definition.resource, key, next, before)
 }
 
+/** What both ways of owning fields ask of a request. */
+const managing = (txn: Transaction, { definition, options, request }: Target) => ({
+  schema: definition.schema,
+  manager: options.manager,
+  apiVersion: definition.apiVersion,
+  ...(request.subresource !== undefined && { subresource: request.subresource }),
+  now: timestamp(txn.now),
+  resetFields: definition.resetFields(request.subresource),
+  ...(definition.blank !== undefined && { blank: definition.blank }),
+  schemaOf: (apiVersion: string) => schemaOf(txn, definition, apiVersion)
+})
+
+const nobody = [{}] as unknown as ReadonlyArray<ManagedFieldsEntry>
+
+/** `next` is what will be stored, `decoded` what was sent. */
 const withManagers = (
-  { definition, options, request }: Target,
+  txn: Transaction,
+  target: Target,
   live: KubeObject,
   next: KubeObject,
-  decoded: KubeObject,
-  now: string
+  decoded: KubeObject
 ): KubeObject => {
-  const { subresource } = request
-  const sent = decoded.metadata.managedFields
-  // `[{}]` is how a client asks that nobody own anything, on built-in kinds `[]` too (F33); anything else leaves it to the server.
-  const cleared =
-    subresource === undefined &&
-    (sent?.length === 1 ? Object.keys(sent[0]!).length === 0 : sent?.length === 0 && !definition.custom)
-  const entries = cleared
-    ? undefined
-    : ManagedFields.update({
-        schema: definition.schema,
-        live,
-        next,
-        manager: options.manager,
-        apiVersion: definition.apiVersion,
-        ...(subresource !== undefined && { subresource }),
-        now
-      })
+  // An empty list is ignored on custom resources, and means `[{}]` on built-in kinds: that nobody own anything (F33).
+  const isCleared = decoded.metadata.managedFields?.length === 0 && !target.definition.custom
+  const considered = isCleared ? { ...decoded, metadata: { ...decoded.metadata, managedFields: nobody } } : decoded
+  const entries = ManagedFields.update({ ...managing(txn, target), live, next: considered })
   const { managedFields: _, ...meta } = next.metadata
-  const kept =
-    entries !== undefined && entries !== live.metadata.managedFields && equals(entries, live.metadata.managedFields)
-      ? live.metadata.managedFields
-      : entries
+  const kept = equals(entries, live.metadata.managedFields) ? live.metadata.managedFields : entries
   return {
     ...next,
     metadata: { ...meta, ...(kept !== undefined && kept.length > 0 && { managedFields: kept }) } as ObjectMeta
@@ -458,29 +454,26 @@ const apply = (txn: Transaction, target: Target): Response => {
   const body = applyBody(target, stored !== undefined)
   const sent = body.metadata as JsonObject
   const live = stored === undefined ? undefined : definition.fromStorage(stored)
-  if (live === undefined) {
-    if (request.subresource !== undefined) throw Refusal.notFound(definition, name)
-    if (typeof sent.uid === "string" && sent.uid !== "") throw Refusal.uidOfNone(definition, name, sent.uid)
-    checkNamespace(txn, definition, namespace, name)
-  }
+  if (live === undefined && request.subresource !== undefined) throw Refusal.notFound(definition, name)
   const { resourceVersion, ...unversioned } = sent
   const result = ManagedFields.apply({
-    schema: definition.schema,
+    ...managing(txn, target),
     live,
     applied: { ...body, metadata: unversioned },
-    manager: options.manager,
-    force: options.force,
-    apiVersion: definition.apiVersion,
-    ...(request.subresource !== undefined && { subresource: request.subresource }),
-    now: timestamp(txn.now),
-    resetFields: resetFields(definition, request.subresource),
-    schemaOf: (apiVersion) => schemaOf(txn, definition, apiVersion)
+    force: options.force
   })
   if (result._tag === "TypeError") throw Refusal.internal(result.message)
   if (result._tag === "Conflicts") throw Refusal.applyConflict(result.causes, result.message)
   const decoded = decode(txn, definition, result.object, decodeOptions(target, { applied: true }))
   checkName(decoded, name)
-  if (live === undefined) return createDecoded(txn, target, withVersionSaid(decoded, undefined), true)
+  if (live === undefined) {
+    if (typeof sent.uid === "string" && sent.uid !== "") throw Refusal.uidOfNone(definition, name, sent.uid)
+    checkNamespace(txn, definition, namespace, name)
+    const made = createDecoded(txn, target, withVersionSaid(decoded, undefined), true)
+    // What is not stored bears the version that was sent (F27).
+    if (!options.dryRun || typeof resourceVersion !== "string") return made
+    return { ...made, body: withVersionSaid(made.body as KubeObject, resourceVersion) }
+  }
   const said =
     resourceVersion === undefined || resourceVersion === null ? live.metadata.resourceVersion : resourceVersion
   const always =
@@ -494,10 +487,6 @@ const withVersionSaid = (object: KubeObject, said: string | undefined): KubeObje
   const { resourceVersion: _, ...meta } = object.metadata
   return { ...object, metadata: { ...meta, ...(said !== undefined && { resourceVersion: said }) } as ObjectMeta }
 }
-
-/** What nobody comes to own by this endpoint (F85, F98, F99). */
-const resetFields = ({ hasStatus }: Definition, subresource: string | undefined): ReadonlyArray<string> =>
-  subresource === "status" ? ["metadata", "spec"] : hasStatus ? ["status"] : []
 
 const schemaOf = (txn: Transaction, { group, plural }: Definition, apiVersion: string) =>
   definitionAt(txn.state, group, apiVersion.split("/").at(-1)!, plural)?.schema
