@@ -60,7 +60,7 @@ export interface Kind<out Id extends string, out Self> extends KubeObject.Resour
   /** Content without metadata and status: `spec`, or the top-level fields of a core kind. */
   readonly content: Schema.Codec<any, any>
   readonly statusSchema: Schema.Codec<any, any>
-  /** False for kinds that have no status; they get none written. */
+  /** Whether the engine writes conditions: for kinds with a `status`, and for kinds of one's own with a `spec`. */
   readonly hasStatus: boolean
   new (_: never): Self
 }
@@ -119,7 +119,7 @@ export interface Options<Group extends string, Name extends string, S extends Ku
   readonly scope: S
   readonly spec?: Spec
   /** The author's own status fields. Each is made optional: the first write of a status may hold a condition alone. `conditions` and
-   * `observedGeneration` are added. */
+   * `observedGeneration` are added. Leave it out for a kind of Kubernetes itself: its controllers write its status, and ours must not. */
   readonly status?: Status
   /** Top-level fields of a kind without spec, such as ConfigMap's `data`. */
   readonly fields?: Fields
@@ -145,6 +145,9 @@ const optional = (fields: Schema.Struct.Fields): Schema.Struct.Fields =>
     ])
   )
 
+/** The groups of Kubernetes itself, whose own controllers write the statuses. */
+const isBuiltIn = (group: string): boolean => !group.includes(".") || group.endsWith(".k8s.io")
+
 /** A kind of one's own (with `spec`, usually `status`), or one that exists (with what is read or written of it). */
 export const make = <
   const Group extends string,
@@ -159,7 +162,7 @@ export const make = <
   const { group, kind, scope, version } = options
   const spec = options.spec as Codec | undefined
   const status = options.status as Schema.Struct<any> | undefined
-  const hasStatus = status !== undefined || spec !== undefined
+  const hasStatus = status !== undefined || (spec !== undefined && !isBuiltIn(group))
   return class {
     static readonly id = group === "" ? kind : `${group}/${kind}`
     static readonly group = group

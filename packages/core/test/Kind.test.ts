@@ -107,6 +107,13 @@ describe("Kind", () => {
     assert.include(refusal(Tree), "a CRD cannot hold a recursive type")
   })
 
+  it("has no status of ours for kinds of Kubernetes itself, whose controllers write it", () => {
+    const spec = Schema.Struct({ replicas: Schema.Int })
+    const has = (group: string) =>
+      Kind.make({ group, version: "v1", kind: "Deployment", scope: "Namespaced", spec }).hasStatus
+    assert.deepStrictEqual(["apps", "", "networking.k8s.io", "example.com"].map(has), [false, false, false, true])
+  })
+
   it("guesses plurals as Kubernetes does", () => {
     const plural = (kind: string) => Kind.make({ group: "g", version: "v1", kind, scope: "Cluster" }).plural
     assert.deepStrictEqual(["Policy", "Ingress", "Gateway", "Endpoints", "Box", "Role"].map(plural), [

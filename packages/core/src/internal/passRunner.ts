@@ -387,7 +387,7 @@ const end = Effect.fnUntraced(function* (
   const wokenAt = taken.origins.some((origin) => origin !== "requeue") ? startedAt : 0
   const asked = settlement?.requeue._tag === "after" ? settlement.requeue.millis : undefined
   // Whoever interrupts a step without stopping the Manager must not lose the key (C1).
-  const interrupted = settlement?.outcome === "interrupted" && !engine.stopping ? 1_000 : undefined
+  const interrupted = settlement?.outcome === "interrupted" && !engine.stopping ? 5_000 : undefined
   const timer =
     seen === undefined || settlement === undefined || settlement.backingOff
       ? undefined
