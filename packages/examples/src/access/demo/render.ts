@@ -31,7 +31,7 @@ const harmless = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\u2028\u20
 
 const cut = (text: string, width: number): string => {
   const letters = [...text]
-  return letters.length <= width ? text : `${letters.slice(0, Math.max(0, width - 1)).join("")}…`
+  return letters.length <= width ? text : `${letters.slice(0, width - 1).join("")}…`
 }
 
 const painter =
@@ -47,32 +47,31 @@ interface Column {
 
 const lettersOf = (text: string): number => [...text].length
 
-/** Columns as wide as their widest cell; the last gets what is left of the line. */
+/** Columns as wide as their widest cell; the last gets what is left of the line, and what does not fit is left out. */
 const table = (columns: ReadonlyArray<Column>, paper: Paper): ReadonlyArray<string> => {
   const paint = painter(paper)
-  const widths = columns.map(({ cells, title }) => Math.max(lettersOf(title), ...cells.map(lettersOf)))
+  const cleaned = columns.map((column) => ({ ...column, cells: column.cells.map(harmless) }))
+  const widths = cleaned.map(({ cells, title }) => Math.max(lettersOf(title), ...cells.map(lettersOf)))
   const line = (cells: ReadonlyArray<string>, ink: (column: number) => Ink | undefined): string => {
+    const parts: Array<string> = []
     let left = paper.width
-    return cells
-      .map((cell, i) => {
-        const width = i === cells.length - 1 ? left : Math.min(widths[i]!, left)
-        left = Math.max(0, left - width - 2)
-        const text = cut(cell, width)
-        return paint(ink(i), i === cells.length - 1 ? text : text.padEnd(width))
-      })
-      .join("  ")
-      .trimEnd()
+    for (const [i, cell] of cells.entries()) {
+      if (left <= 0) break
+      const isLast = i === cells.length - 1
+      const width = isLast ? left : Math.min(widths[i]!, left)
+      left -= width + 2
+      const text = cut(cell, width)
+      parts.push(paint(ink(i), isLast ? text : text + " ".repeat(width - lettersOf(text))))
+    }
+    return parts.join("  ").trimEnd()
   }
-  const count = columns[0]?.cells.length ?? 0
+  const titles = cleaned.map(({ title }) => title)
+  const rows = Array.from({ length: cleaned[0]?.cells.length ?? 0 }, (_, row) =>
+    cleaned.map(({ cells }) => cells[row]!)
+  )
   return [
-    line(
-      columns.map(({ title }) => title),
-      () => "bold"
-    ),
-    ...Array.from({ length: count }, (_, row) => {
-      const cells = columns.map(({ cells }) => harmless(cells[row]!))
-      return line(cells, (column) => columns[column]!.ink?.(cells[column]!))
-    })
+    line(titles, () => "bold"),
+    ...rows.map((cells) => line(cells, (column) => cleaned[column]!.ink?.(cells[column]!)))
   ]
 }
 
@@ -132,7 +131,7 @@ const noteInk = (note: string): Ink | undefined =>
   note.startsWith("ok ") ? "green" : note.startsWith("MISSED ") ? "red" : undefined
 
 export const noteLine = (note: string, paper: Paper): string =>
-  `    ${painter(paper)(noteInk(note), cut(harmless(note), paper.width - 4))}`
+  painter(paper)(noteInk(note), cut(`    ${harmless(note)}`, paper.width))
 
 const actLines = (act: ShownAct, number: number, paper: Paper): ReadonlyArray<string> => {
   const [sign, ink] = signs[act.verdict]

@@ -43,10 +43,9 @@ export const terminal = ({ size, write }: Output, colour: boolean): Screen => {
   }
 }
 
-const width = 160
-
+/** Lines as long as they are: nobody knows how wide the reader's window is. */
 export const plain = ({ write }: Output): Screen => {
-  const paper: Paper = { width, height: Infinity, colour: false }
+  const paper: Paper = { width: Infinity, height: Infinity, colour: false }
   const say = (lines: ReadonlyArray<string>) => Effect.sync(() => write(`${lines.join("\n")}\n`))
   return {
     draw: () => Effect.void,

@@ -21,7 +21,7 @@ export class Ground extends Context.Service<
     readonly namespace: string
     /** How the cluster is called on the screen. */
     readonly title: string
-    /** How long an expectation may take. */
+    /** How long an expectation may take, in milliseconds. The garbage collector of a real cluster learns of new CRDs every 30 s. */
     readonly patience: number
   }
 >()("@fixpoint/examples/demo/Ground") {}
@@ -122,7 +122,7 @@ const ground = Effect.gen(function* () {
         Effect.andThen(dropFinalizers(api, name), removeWhole(api, namespaceResource, name))
       )
   )
-  return Ground.of({ namespace: metadata.name, title: `in namespace ${metadata.name}`, patience: 20_000 })
+  return Ground.of({ namespace: metadata.name, title: `in namespace ${metadata.name}`, patience: 60_000 })
 })
 
 export const cluster = (kubeconfig: string): Layer.Layer<ApiClient | Ground, ApiError | KubernetesError> =>

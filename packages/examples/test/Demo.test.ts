@@ -1,0 +1,130 @@
+import { execFile, execFileSync } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { ControlPlane, available } from "@fixpoint/testing/ControlPlane"
+import * as SharedControlPlane from "@fixpoint/testing/SharedControlPlane"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+
+const program = fileURLToPath(new URL("../src/access/demo.ts", import.meta.url))
+
+interface Ended {
+  readonly code: number | string | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs the demo as a process of its own; killed if it takes longer than two minutes. */
+const demo = (args: ReadonlyArray<string>, signalAfter?: { readonly text: string; readonly signal: NodeJS.Signals }) =>
+  Effect.callback<Ended>((resume) => {
+    const child = execFile(
+      process.execPath,
+      ["--conditions=@fixpoint/source", program, ...args],
+      { timeout: 120_000, killSignal: "SIGKILL" },
+      (error, stdout, stderr) => {
+        const code = error === null ? 0 : (error.code ?? error.signal ?? null)
+        resume(Effect.succeed({ code, stdout, stderr }))
+      }
+    )
+    let isSent = false
+    child.stdout?.on("data", (part: string) => {
+      if (isSent || signalAfter === undefined || !part.includes(signalAfter.text)) return
+      isSent = true
+      child.kill(signalAfter.signal)
+    })
+    return Effect.sync(() => void child.kill("SIGKILL"))
+  })
+
+/** A folder of manifests for the test. */
+const folder = (files: Readonly<Record<string, string>>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const path = mkdtempSync(join(tmpdir(), "fixpoint-demo-"))
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text)
+      return path
+    }),
+    (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+  )
+
+const role = (name: string, verb: string) =>
+  `apiVersion: access.example.com/v1\nkind: Role\nmetadata:\n  name: ${name}\nspec:\n  scope: docs\n  rules:\n    - resource: articles\n      verbs: [${verb}]\n`
+const scope = "apiVersion: access.example.com/v1\nkind: Scope\nmetadata:\n  name: docs\nspec:\n  members: [ada]\n"
+
+describe("the demo in memory", () => {
+  it.live("plays all acts, ends by itself with exit code 0, and tells nothing on stderr", () =>
+    Effect.gen(function* () {
+      const { code, stderr, stdout } = yield* demo([])
+      assert.deepStrictEqual({ code, stderr }, { code: 0, stderr: "" }, stdout)
+      assert.match(stdout, /\n7 of 7 acts passed, in [\d.]+ s\n$/)
+      assert.notInclude(stdout, "\x1b")
+    })
+  )
+
+  it.live("the user's own manifests are applied in the order of their names and shown at rest", () =>
+    Effect.gen(function* () {
+      const path = yield* folder({ "1.yaml": role("editor", "read"), "2.yaml": scope, "notes.txt": "no manifest" })
+      const { code, stdout } = yield* demo(["--manifests", path])
+      assert.strictEqual(code, 0, stdout)
+      assert.match(stdout, /ScopeNotFound[^]*Role +editor +True +Synced[^]*2 of 2 acts passed/)
+    })
+  )
+
+  it.live("a manifest that the server refuses ends in exit code 1, with the server's words", () =>
+    Effect.gen(function* () {
+      const path = yield* folder({ "1.yaml": role("pilot", "fly"), "2.yaml": scope })
+      const { code, stderr, stdout } = yield* demo(["--manifests", path])
+      assert.strictEqual(code, 1, stdout)
+      assert.match(stdout, /failed: 1\.yaml: .*Unsupported value: "fly"/)
+      assert.include(stdout, "1 of 2 acts passed, 1 failed")
+      assert.strictEqual(stderr, "demo: not everything came as expected\n")
+    })
+  )
+
+  it.live("what it cannot understand ends in exit code 2 and one line", () =>
+    Effect.gen(function* () {
+      const path = yield* folder({ "1.yaml": "kind: [" })
+      const ends = yield* Effect.all([demo(["--act", "3"]), demo(["--manifests", path]), demo(["--help"])])
+      assert.deepStrictEqual(
+        ends.map(({ code }) => code),
+        [2, 2, 0]
+      )
+      for (const { stderr } of ends.slice(0, 2)) assert.match(stderr, /^demo: [^\n]+\n$/)
+      assert.include(ends[2]!.stdout, "--kubeconfig FILE")
+    })
+  )
+})
+
+describe.skipIf(!available())("the demo on a real cluster", () => {
+  const left = (kubectl: string, kubeconfig: string): string =>
+    execFileSync(kubectl, ["--kubeconfig", kubeconfig, "get", "crd,ns", "-o", "name"], { encoding: "utf8" })
+      .split("\n")
+      .filter((name) => name.includes("access-demo-") || name.includes("access.example.com"))
+      .join(" ")
+
+  it.live(
+    "plays all acts on it, and leaves neither CRDs nor a namespace behind",
+    () =>
+      Effect.gen(function* () {
+        const { kubeconfig, kubectl } = yield* ControlPlane
+        const { code, stderr, stdout } = yield* demo(["--kubeconfig", kubeconfig])
+        assert.deepStrictEqual({ code, stderr }, { code: 0, stderr: "" }, stdout)
+        assert.match(stdout, /\n7 of 7 acts passed, in [\d.]+ s\n$/)
+        assert.strictEqual(left(kubectl, kubeconfig), "")
+      }).pipe(Effect.provide(SharedControlPlane.layer)),
+    180_000
+  )
+
+  it.live(
+    "cleans up on Ctrl-C too, a Role with its finalizer included",
+    () =>
+      Effect.gen(function* () {
+        const { kubeconfig, kubectl } = yield* ControlPlane
+        const { code, stdout } = yield* demo(["--kubeconfig", kubeconfig], { text: "ok Role editor", signal: "SIGINT" })
+        assert.strictEqual(code, 130, stdout)
+        assert.strictEqual(left(kubectl, kubeconfig), "")
+      }).pipe(Effect.provide(SharedControlPlane.layer)),
+    180_000
+  )
+})
