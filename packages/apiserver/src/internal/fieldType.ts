@@ -4,7 +4,7 @@
  */
 import * as Set from "./fieldSet.ts"
 import { isList, isObject, type JsonObject } from "./json.ts"
-import type { Schema } from "./structuralSchema.ts"
+import type { Schema } from "./schema.ts"
 
 export type Scalar = "numeric" | "string" | "boolean" | "untyped"
 

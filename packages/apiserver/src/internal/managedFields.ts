@@ -12,7 +12,8 @@ import { type FieldType, ofObject } from "./fieldType.ts"
 import { fieldsOf, misfits, reconcile, withNamedFields } from "./fieldTyping.ts"
 import { equals, isObject, type JsonObject, mapEntries, withEntry, withoutEntry } from "./json.ts"
 import { cap, decode, encode, idOf, isReset, type Manager, type Managers } from "./managers.ts"
-import { applyDefaults, type Schema } from "./structuralSchema.ts"
+import type { Schema } from "./schema.ts"
+import { applyDefaults } from "./schemaShaping.ts"
 
 interface Common {
   /** Of the whole object; metadata is the same for all kinds and need not be in it. */

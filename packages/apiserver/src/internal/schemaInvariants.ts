@@ -2,7 +2,7 @@
 import type { StatusCause } from "@fixpoint/core/ApiError"
 import { goJson, isList, isObject } from "./json.ts"
 import { fieldInvalid, fieldRequired } from "./refusal.ts"
-import type { Schema } from "./structuralSchema.ts"
+import type { Schema } from "./schema.ts"
 
 const childField = (field: string, name: string): string => (field === "" ? name : `${field}.${name}`)
 

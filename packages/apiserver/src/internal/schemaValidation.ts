@@ -9,8 +9,21 @@ import { formatOf } from "./formats.ts"
 import { equals, isList, isObject, type JsonObject } from "./json.ts"
 import { compile } from "./pattern.ts"
 import { fieldInvalid, fieldRequired, fieldsSkipped, fieldUnsupported } from "./refusal.ts"
+import { ofNumber } from "./schemaNumbers.ts"
+import {
+  correlate,
+  failed,
+  fieldOf,
+  general,
+  invalid,
+  join,
+  type Outcome,
+  passed,
+  type Place,
+  wrongType
+} from "./schemaOutcome.ts"
 import { embeddedCauses, listCauses } from "./schemaInvariants.ts"
-import type { Schema } from "./structuralSchema.ts"
+import type { Schema } from "./schema.ts"
 
 export interface ValidationOptions {
   /** Only `status` is validated, as a write to /status does. */
@@ -56,6 +69,10 @@ export const hasRules = (schema: Schema): boolean =>
   (isObject(schema.additionalProperties) && hasRules(schema.additionalProperties)) ||
   (schema.allOf ?? []).some(hasRules)
 
+/** A value against one schema alone, its causes below `field`: what is asked of a default. */
+export const validateAt = (schema: Schema, value: unknown, field: string): ReadonlyArray<StatusCause> =>
+  node(schema, value, { path: "", prefix: field, old: undefined }).causes
+
 const validateWhole = (schema: Schema, value: unknown, old: unknown): ReadonlyArray<StatusCause> => [
   ...node(schema, value, { path: "", prefix: "", old: correlate(old) }).causes,
   ...embeddedCauses(schema, value)
@@ -68,56 +85,6 @@ const validateStatus = (schema: Schema, value: unknown, old: unknown): ReadonlyA
   const before = isObject(old) ? (old.status ?? null) : undefined
   return node(status, value.status, { path: "", prefix: "status", old: correlate(before) }).causes
 }
-
-/** Where a value stands, and what stood there before. */
-interface Place {
-  /** As the validator writes it: `spec.rows[0].k`; empty at the root. */
-  readonly path: string
-  /** Before the path, in fields. */
-  readonly prefix: string
-  readonly old: { readonly value: unknown } | undefined
-}
-
-const correlate = (old: unknown): Place["old"] => (old === undefined ? undefined : { value: old })
-
-/** `matches` counts the checks that passed: of several alternatives, the failures of the nearest are told. */
-interface Outcome {
-  readonly causes: ReadonlyArray<StatusCause>
-  readonly matches: number
-}
-
-const passed: Outcome = { causes: [], matches: 0 }
-const failed = (...causes: ReadonlyArray<StatusCause>): Outcome => ({ causes, matches: 0 })
-
-/** The server tells no text twice. */
-const join = (outcomes: ReadonlyArray<Outcome>, extra = 0): Outcome => {
-  const causes: Array<StatusCause> = []
-  let matches = extra
-  for (const outcome of outcomes) {
-    matches += outcome.matches
-    for (const cause of outcome.causes) {
-      if (!causes.some(({ field, message }) => field === cause.field && message === cause.message)) causes.push(cause)
-    }
-  }
-  return { causes, matches }
-}
-
-const fieldOf = (place: Place, path = place.path): string => {
-  const own = path.startsWith(".") ? path.slice(1) : path
-  return own === "" ? place.prefix || "<nil>" : place.prefix === "" ? own : `${place.prefix}.${own}`
-}
-
-const invalid = (place: Place, value: unknown, message: string): StatusCause =>
-  fieldInvalid(fieldOf(place), value, `${place.path} in body ${message}`)
-
-/** Failures that have no place of their own stand at the root. */
-const general = (place: Place, message: string): StatusCause => fieldInvalid(place.prefix || "<nil>", "", message)
-
-const wrongType = (place: Place, wanted: string, got: string): Outcome =>
-  failed({
-    ...fieldInvalid(fieldOf(place), got, `${place.path} in body must be of type ${wanted}: ${JSON.stringify(got)}`),
-    reason: "FieldValueTypeInvalid"
-  })
 
 /** A value at a place of its own: failures that were there before and have not changed are let pass. */
 const node = (schema: Schema, value: unknown, place: Place): Outcome => {
@@ -237,62 +204,6 @@ const ofText = (schema: Schema, value: string, place: Place): Outcome => {
 
 const ofFormat = (format: string, value: string, place: Place): Outcome =>
   formatOf(format)?.(value) === false ? wrongType(place, format, value) : passed
-
-/** Whether the number has a place in the type; the texts for boundaries are the same. */
-const range = (what: string, value: number, type: string, format: string, place: Place): Outcome => {
-  const limit = format === "int32" ? 2 ** 31 : 2 ** 63
-  const fits =
-    type === "integer"
-      ? Number.isInteger(value) && value < limit && value >= -limit
-      : format !== "float" || Math.abs(value) <= 3.4028234663852886e38
-  if (fits) return passed
-  const suffix = format === "" ? "(default format)" : `with format ${format}`
-  return failed(general(place, `${what} value must be of type ${type} ${suffix} in ${place.path}`))
-}
-
-const ofNumber = (
-  schema: Schema,
-  types: ReadonlyArray<string>,
-  format: string,
-  value: number,
-  place: Place
-): Outcome => {
-  const [only] = types
-  const type = types.length === 1 && (only === "integer" || only === "number") ? only : ""
-  const { exclusiveMaximum, exclusiveMinimum, maximum, minimum, multipleOf } = schema
-  const outcomes = [range("Checked", value, type, format, place)]
-  const bound = (what: string, limit: number, bad: boolean, message: string): void => {
-    outcomes.push(range(what, limit, type, format, place))
-    if (bad) outcomes.push(failed(invalid(place, value, message)))
-  }
-  if (multipleOf !== undefined) {
-    const times = multipleOf < 1 ? (1 / multipleOf) * value : value / multipleOf
-    bound("MultipleOf", multipleOf, !Number.isInteger(times), `should be a multiple of ${multipleOf}`)
-  }
-  // The server compares integers with the whole part of a limit.
-  const whole = (limit: number): number => (Number.isInteger(value) ? Math.trunc(limit) : limit)
-  if (minimum !== undefined) {
-    const limit = whole(minimum)
-    const bad = exclusiveMinimum === true ? value <= limit : value < limit
-    bound(
-      "Minimum boundary",
-      minimum,
-      bad,
-      `should be greater than ${exclusiveMinimum === true ? "" : "or equal to "}${limit}`
-    )
-  }
-  if (maximum !== undefined) {
-    const limit = whole(maximum)
-    const bad = exclusiveMaximum === true ? value >= limit : value > limit
-    bound(
-      "Maximum boundary",
-      maximum,
-      bad,
-      `should be less than ${exclusiveMaximum === true ? "" : "or equal to "}${limit}`
-    )
-  }
-  return join(outcomes, 1)
-}
 
 const tooMany = (place: Place, actual: number, most: number): StatusCause => ({
   reason: "FieldValueTooMany",
