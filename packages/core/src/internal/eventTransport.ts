@@ -108,8 +108,10 @@ const create = Effect.fnUntraced(function* (
   if (created.failure.reason._tag !== "AlreadyExists") return yield* created.failure
   // Posted by an earlier start of the operator, or by a request whose answer was lost.
   const present = yield* api.get(events, { namespace: place.namespace, name })
-  const continued = continuation(present, series)
-  if (continued === undefined) return yield* create(config, series, `${name}-${Math.trunc(series.lastAt).toString(16)}`)
+  const dated = `${nameOf(config.namePrefix, series.id)}-${Math.trunc(series.firstAt).toString(16)}`
+  const continued = continuation(present, series) ?? (name === dated ? 0 : undefined)
+  // It is of long ago: this series begins an Event whose name bears the time.
+  if (continued === undefined) return yield* create(config, series, dated)
   series.count += continued
   series.posted = { name, count: continued }
   return yield* post(config, series)
@@ -191,24 +193,34 @@ export const makeTransport = (config: Config): Effect.Effect<Transport, never, S
         yield* warnFailed(given, error)
       })
 
-    const work = Effect.gen(function* () {
+    const deliver = (given: Series): Effect.Effect<void> =>
+      Effect.gen(function* () {
+        if (refusals.isRefusing(given.place.namespace, yield* Clock.currentTimeMillis)) {
+          refusals.dropped++
+          return series.done(given)
+        }
+        const result = yield* Effect.result(persist(config, given))
+        if (Result.isFailure(result)) return yield* giveUp(given, result.failure)
+        refusals.accept(given.place.namespace)
+        series.done(given, result.success)
+      }).pipe(
+        Effect.catchDefect((defect) => {
+          series.done(given)
+          refusals.dropped++
+          return Effect.logWarning("Failed to post an event. It is ignored.", defect)
+        })
+      )
+    const work = Effect.suspend(() => {
       const given = series.take()
-      if (given === undefined) return
+      if (given === undefined) return Effect.void
       if (series.waiting > 0) Queue.offerUnsafe(signal, undefined)
-      if (refusals.isRefusing(given.place.namespace, yield* Clock.currentTimeMillis)) {
-        refusals.dropped++
-        return series.done(given)
-      }
-      const result = yield* Effect.result(persist(config, given))
-      if (Result.isFailure(result)) return yield* giveUp(given, result.failure)
-      refusals.accept(given.place.namespace)
-      series.done(given, result.success)
+      return deliver(given)
     })
     const worker = Queue.take(signal).pipe(
       Effect.andThen(
         Effect.whileLoop({
           while: () => series.waiting > 0,
-          body: () => Effect.catchDefect(work, (defect) => Effect.logWarning("Failed to post an event.", defect)),
+          body: () => work,
           step: () => {
             isOverflowing = isOverflowing && series.waiting > 0
           }
