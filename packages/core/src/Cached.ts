@@ -3,6 +3,19 @@
  * changes. `Reads<Id>` in R says which kinds are read, so that a read that nobody watches does not compile.
  *
  * Caveat: the cache may lag behind the server. What a step does must be safe to do twice.
+ *
+ * The examples here are about these kinds:
+ *
+ * ```ts
+ * // kinds.ts
+ * import * as Schema from "effect/Schema"
+ * import { Kind } from "@fixpoint/core"
+ *
+ * export class Scope extends Kind.make({
+ *   group: "access.example.com", version: "v1", kind: "Scope", scope: "Namespaced",
+ *   spec: Schema.Struct({ members: Schema.Array(Schema.String) })
+ * }) {}
+ * ```
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -97,13 +110,8 @@ export interface NeedOptions {
  * The object, or NotReady until it is there; its appearance wakes the key.
  *
  * ```ts
- * import * as Schema from "effect/Schema"
- * import { Cached, Kind } from "@fixpoint/core"
- *
- * class Scope extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Scope", scope: "Namespaced",
- *   spec: Schema.Struct({ members: Schema.Array(Schema.String) })
- * }) {}
+ * import { Cached } from "@fixpoint/core"
+ * import { Scope } from "./kinds.ts"
  *
  * export const docs = Cached.need(Scope, { namespace: "team", name: "docs" }, { reason: "ScopeNotFound" })
  * ```

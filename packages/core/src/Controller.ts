@@ -2,18 +2,27 @@
  * A controller is a pure description of what is reconciled, by what, and what wakes it; it starts nothing and holds no state, so two Managers may run the same
  * one. What its reconciler needs and cannot get is a compile error that says so.
  *
- * ```ts
- * import * as Schema from "effect/Schema"
- * import { Controller, Kind, Reconciler } from "@fixpoint/core"
+ * The examples here are about these kinds:
  *
- * class Scope extends Kind.make({
+ * ```ts
+ * // kinds.ts
+ * import * as Schema from "effect/Schema"
+ * import { Kind } from "@fixpoint/core"
+ *
+ * export class Scope extends Kind.make({
  *   group: "access.example.com", version: "v1", kind: "Scope", scope: "Namespaced",
  *   spec: Schema.Struct({ members: Schema.Array(Schema.String) })
  * }) {}
- * class Role extends Kind.make({
+ * export class Role extends Kind.make({
  *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
- *   spec: Schema.Struct({ scope: Schema.String })
+ *   spec: Schema.Struct({ scope: Schema.String, rules: Schema.Array(Schema.String) }),
+ *   status: Schema.Struct({ rules: Schema.Int })
  * }) {}
+ * ```
+ *
+ * ```ts
+ * import { Controller, Reconciler } from "@fixpoint/core"
+ * import { Role, Scope } from "./kinds.ts"
  *
  * export const roles = Controller.make({
  *   for: Role,
@@ -216,15 +225,10 @@ const Proto = {
  * import * as Context from "effect/Context"
  * import * as Effect from "effect/Effect"
  * import * as Layer from "effect/Layer"
- * import * as Schema from "effect/Schema"
- * import { Controller, Kind, Reconciler } from "@fixpoint/core"
+ * import { Controller, Reconciler } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
  *
  * class Database extends Context.Service<Database, { readonly grants: Effect.Effect<number> }>()("example/Database") {}
- * class Role extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
- *   spec: Schema.Struct({ scope: Schema.String })
- * }) {}
- *
  * export const roles = Controller.make({
  *   for: Role,
  *   reconciler: Reconciler.fromEffect(Role, () => Database.use((database) => database.grants))
@@ -245,13 +249,8 @@ export type { PolicyRule }
  * among them.
  *
  * ```ts
- * import * as Schema from "effect/Schema"
- * import { Controller, Kind, Reconciler } from "@fixpoint/core"
- *
- * class Role extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
- *   spec: Schema.Struct({ scope: Schema.String })
- * }) {}
+ * import { Controller, Reconciler } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
  *
  * export const clusterRole = {
  *   apiVersion: "rbac.authorization.k8s.io/v1",

@@ -3,6 +3,19 @@
  * when it goes. `Writes<Id>` in R says which kinds are written, so that RBAC made from the declarations is exact.
  *
  * Guarantees: nothing is sent where nothing differs (D28); a stranger's object is never touched; what moved is entered in the pass's ledger.
+ *
+ * The examples here are about these kinds:
+ *
+ * ```ts
+ * // kinds.ts
+ * import * as Schema from "effect/Schema"
+ * import { Kind } from "@fixpoint/core"
+ *
+ * export class ConfigMap extends Kind.make({
+ *   group: "", version: "v1", kind: "ConfigMap", scope: "Namespaced",
+ *   fields: { data: Schema.Record(Schema.String, Schema.String) }
+ * }) {}
+ * ```
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -116,13 +129,8 @@ const applyOne = <K extends Kind.Any>(
  *
  * ```ts
  * import * as Effect from "effect/Effect"
- * import * as Schema from "effect/Schema"
- * import { Kind, Owned } from "@fixpoint/core"
- *
- * class ConfigMap extends Kind.make({
- *   group: "", version: "v1", kind: "ConfigMap", scope: "Namespaced",
- *   fields: { data: Schema.Record(Schema.String, Schema.String) }
- * }) {}
+ * import { Owned } from "@fixpoint/core"
+ * import { ConfigMap } from "./kinds.ts"
  *
  * export const step = Effect.fnUntraced(function* () {
  *   const config = yield* Owned.apply(ConfigMap, { metadata: { name: "rules" }, data: { rules: "read" } })

@@ -2,23 +2,31 @@
  * A reconciler is a value, composed as a pipeline: each stage adds a named result to the context, its failures to `E` and its needs to `R`, as `Effect.bind`
  * does; nothing needs an annotation.
  *
- * ```ts
- * import * as Schema from "effect/Schema"
- * import { Kind, Reconciler } from "@fixpoint/core"
+ * The examples here are about these kinds:
  *
- * class Scope extends Kind.make({
+ * ```ts
+ * // kinds.ts
+ * import * as Schema from "effect/Schema"
+ * import { Kind } from "@fixpoint/core"
+ *
+ * export class Scope extends Kind.make({
  *   group: "access.example.com", version: "v1", kind: "Scope", scope: "Namespaced",
  *   spec: Schema.Struct({ members: Schema.Array(Schema.String) })
  * }) {}
- * class Role extends Kind.make({
+ * export class Role extends Kind.make({
  *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
  *   spec: Schema.Struct({ scope: Schema.String, rules: Schema.Array(Schema.String) }),
  *   status: Schema.Struct({ rules: Schema.Int })
  * }) {}
- * class ConfigMap extends Kind.make({
+ * export class ConfigMap extends Kind.make({
  *   group: "", version: "v1", kind: "ConfigMap", scope: "Namespaced",
  *   fields: { data: Schema.Record(Schema.String, Schema.String) }
  * }) {}
+ * ```
+ *
+ * ```ts
+ * import { Reconciler } from "@fixpoint/core"
+ * import { ConfigMap, Role, Scope } from "./kinds.ts"
  *
  * export const role = Reconciler.for(Role).pipe(
  *   Reconciler.need("scope", Scope, ({ object }) => object.spec.scope, { reason: "ScopeNotFound" }),
@@ -58,7 +66,16 @@ import { during, Fatal, type NotReady, type ReconcileError } from "./ReconcileEr
 export type { Deleting, Finalizer, Finalizes, Reconciler, Stage } from "./Pipeline.ts"
 export * from "./ReconcilerFlow.ts"
 
-/** The pipeline that does nothing: `{ object }`. */
+/**
+ * The pipeline that does nothing: `{ object }`.
+ *
+ * ```ts
+ * import { Reconciler } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
+ *
+ * export const nothing = Reconciler.for(Role)
+ * ```
+ */
 const for_ = <K extends Kind.Any>(kind: K): Reconciler<{ readonly object: Kind.Type<K> }> =>
   make<{ readonly object: Kind.Type<K> }, never, never>(kind, [])
 export { for_ as for }
@@ -68,13 +85,8 @@ export { for_ as for }
  *
  * ```ts
  * import * as Effect from "effect/Effect"
- * import * as Schema from "effect/Schema"
- * import { Fatal, Kind, Pass, Reconciler } from "@fixpoint/core"
- *
- * class Role extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
- *   spec: Schema.Struct({ rules: Schema.Array(Schema.String) }), status: Schema.Struct({ rules: Schema.Int })
- * }) {}
+ * import { Fatal, Pass, Reconciler } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
  *
  * export const role = Reconciler.fromEffect(Role, Effect.fnUntraced(function* (object) {
  *   if (object.spec.rules.length > 100) return yield* new Fatal({ reason: "TooManyRules" })
@@ -95,13 +107,42 @@ type Whole<R> = [Extract<R, Finalizes<any>>] extends [never]
   ? unknown
   : "this pipeline has a clean-up, which a function would lose: compose it with pipe instead"
 
-/** The whole pipeline as one function of the object, to be called from a generator. */
+/**
+ * The whole pipeline as one function of the object, to be called from a generator.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import { Reconciler } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
+ *
+ * const count = Reconciler.toStep(
+ *   Reconciler.for(Role).pipe(Reconciler.bind("count", ({ object }) => Effect.succeed(object.spec.rules.length)))
+ * )
+ * export const role = Reconciler.fromEffect(Role, Effect.fnUntraced(function* (object) {
+ *   const { count: rules } = yield* count(object)
+ *   yield* Effect.log(rules)
+ * }))
+ * ```
+ */
 export const toStep =
   <Ctx extends Base, E, R>(self: Reconciler<Ctx, E, R> & Whole<R>) =>
   (object: Ctx["object"]): Effect.Effect<Ctx, E, R> =>
     (self as Reconciler<Ctx, E, R>).run({ object })
 
-/** Any operator of Effect, applied to the pipeline so far, or to the block that it stands in: `Reconciler.via(Effect.withSpan("role"))`. */
+/**
+ * Any operator of Effect, applied to the pipeline so far, or to the block that it stands in: `Reconciler.via(Effect.withSpan("role"))`.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import { Reconciler } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
+ *
+ * export const role = Reconciler.for(Role).pipe(
+ *   Reconciler.tap(({ object }) => Effect.log(object.metadata.name)),
+ *   Reconciler.via(Effect.withSpan("role"))
+ * )
+ * ```
+ */
 export const via =
   <A, E, R, A2, E2, R2>(operator: (effect: Effect.Effect<A, E, R>) => Effect.Effect<A2, E2, R2>) =>
   (self: Reconciler<A, E, R>): Reconciler<A2, E2, R2> =>
@@ -124,7 +165,18 @@ export const bind =
   ): Reconciler<Extend<Ctx, Name, Effect.Success<F>>, E | Effect.Error<F>, R | Effect.Services<F>> =>
     append(self, { _tag: "Bind", name, run: f })
 
-/** An effect for what it does; its result is dropped. */
+/**
+ * An effect for what it does; its result is dropped.
+ *
+ * ```ts
+ * import { Pass, Reconciler } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
+ *
+ * export const role = Reconciler.for(Role).pipe(
+ *   Reconciler.tap(() => Pass.requeueAfter("1 hour"))
+ * )
+ * ```
+ */
 export const tap =
   <Ctx, F extends AnyEffect>(f: (ctx: NoInfer<Ctx>) => F) =>
   <E, R>(self: Reconciler<Ctx, E, R>): Reconciler<Ctx, E | Effect.Error<F>, R | Effect.Services<F>> =>
@@ -147,17 +199,8 @@ const placed = (kind: Kind.Any, { object }: Base, ref: string | ObjectRef): Obje
  * into another is written out as `{ namespace, name }`.
  *
  * ```ts
- * import * as Schema from "effect/Schema"
- * import { Kind, Reconciler } from "@fixpoint/core"
- *
- * class Scope extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Scope", scope: "Namespaced",
- *   spec: Schema.Struct({ members: Schema.Array(Schema.String) })
- * }) {}
- * class Role extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
- *   spec: Schema.Struct({ scope: Schema.String })
- * }) {}
+ * import { Reconciler } from "@fixpoint/core"
+ * import { Role, Scope } from "./kinds.ts"
  *
  * export const role = Reconciler.for(Role).pipe(
  *   Reconciler.need("scope", Scope, ({ object }) => object.spec.scope, { reason: "ScopeNotFound" })
@@ -178,17 +221,8 @@ export const need = <const Name extends string, K extends Kind.Any, Ctx extends 
  * A child that must be as desired; the context has it as it then is. It lives in the object's namespace, bears its owner reference and goes with it.
  *
  * ```ts
- * import * as Schema from "effect/Schema"
- * import { Kind, Reconciler } from "@fixpoint/core"
- *
- * class Role extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
- *   spec: Schema.Struct({ rules: Schema.Array(Schema.String) })
- * }) {}
- * class ConfigMap extends Kind.make({
- *   group: "", version: "v1", kind: "ConfigMap", scope: "Namespaced",
- *   fields: { data: Schema.Record(Schema.String, Schema.String) }
- * }) {}
+ * import { Reconciler } from "@fixpoint/core"
+ * import { ConfigMap, Role } from "./kinds.ts"
  *
  * export const role = Reconciler.for(Role).pipe(
  *   Reconciler.child("config", ConfigMap, ({ object }) => ({
@@ -225,24 +259,15 @@ export interface ChildrenOptions<T> extends Owned.ApplyAllOptions<T> {
  * failures merge, as in `all`.
  *
  * ```ts
- * import * as Schema from "effect/Schema"
- * import { Kind, Reconciler } from "@fixpoint/core"
+ * import { Reconciler } from "@fixpoint/core"
+ * import { ConfigMap, Role } from "./kinds.ts"
  *
- * class Team extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Team", scope: "Namespaced",
- *   spec: Schema.Struct({ members: Schema.Array(Schema.String) }), status: Schema.Struct({ members: Schema.Int })
- * }) {}
- * class ConfigMap extends Kind.make({
- *   group: "", version: "v1", kind: "ConfigMap", scope: "Namespaced",
- *   fields: { data: Schema.Record(Schema.String, Schema.String) }
- * }) {}
- *
- * export const team = Reconciler.for(Team).pipe(
+ * export const role = Reconciler.for(Role).pipe(
  *   Reconciler.children("configs", ConfigMap, ({ object }) =>
- *     object.spec.members.map((member) => ({ metadata: { name: `member-${member}` }, data: { member } })),
+ *     object.spec.rules.map((rule) => ({ metadata: { name: `rule-${rule}` }, data: { rule } })),
  *     { prune: true }
  *   ),
- *   Reconciler.status(({ configs }) => ({ members: configs.size }))
+ *   Reconciler.status(({ configs }) => ({ rules: configs.size }))
  * )
  * ```
  */
@@ -283,13 +308,8 @@ export const children = <
  * replace those said earlier, field by field.
  *
  * ```ts
- * import * as Schema from "effect/Schema"
- * import { Kind, Reconciler } from "@fixpoint/core"
- *
- * class Role extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
- *   spec: Schema.Struct({ rules: Schema.Array(Schema.String) }), status: Schema.Struct({ rules: Schema.Int })
- * }) {}
+ * import { Reconciler } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
  *
  * export const role = Reconciler.for(Role).pipe(
  *   Reconciler.status(({ object }) => ({ rules: object.spec.rules.length }))
@@ -307,13 +327,8 @@ export const status = <Ctx extends Base, F extends (ctx: NoInfer<Ctx>) => Kind.S
  * A condition of the object beside Ready, which the engine writes. Gathered and written as the status.
  *
  * ```ts
- * import * as Schema from "effect/Schema"
- * import { Kind, Reconciler } from "@fixpoint/core"
- *
- * class Role extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
- *   spec: Schema.Struct({ rules: Schema.Array(Schema.String) })
- * }) {}
+ * import { Reconciler } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
  *
  * export const role = Reconciler.for(Role).pipe(
  *   Reconciler.condition("Restricted", ({ object }) =>
@@ -341,13 +356,8 @@ export const condition = <const Type extends string, Ctx>(
  *
  * ```ts
  * import * as Effect from "effect/Effect"
- * import * as Schema from "effect/Schema"
- * import { Kind, Reconciler } from "@fixpoint/core"
- *
- * class Role extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
- *   spec: Schema.Struct({ rules: Schema.Array(Schema.String) })
- * }) {}
+ * import { Reconciler } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
  *
  * export const role = Reconciler.for(Role).pipe(
  *   Reconciler.finalizer("access.example.com/cleanup", ({ ref }) => Effect.log(`revoking ${ref.name}`))

@@ -1,4 +1,20 @@
-/** The stages of `Reconciler` that say whether, how often, how long and in what order other stages run, and what becomes of their failures. */
+/**
+ * The stages of `Reconciler` that say whether, how often, how long and in what order other stages run, and what becomes of their failures.
+ *
+ * The examples here are about these kinds:
+ *
+ * ```ts
+ * // kinds.ts
+ * import * as Schema from "effect/Schema"
+ * import { Kind } from "@fixpoint/core"
+ *
+ * export class Role extends Kind.make({
+ *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
+ *   spec: Schema.Struct({ scope: Schema.String, rules: Schema.Array(Schema.String) }),
+ *   status: Schema.Struct({ rules: Schema.Int })
+ * }) {}
+ * ```
+ */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -29,13 +45,8 @@ import * as RetryPolicy from "./RetryPolicy.ts"
  *
  * ```ts
  * import * as Effect from "effect/Effect"
- * import * as Schema from "effect/Schema"
- * import { Kind, Reconciler } from "@fixpoint/core"
- *
- * class Role extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
- *   spec: Schema.Struct({ rules: Schema.Array(Schema.String) })
- * }) {}
+ * import { Reconciler } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
  *
  * export const role = Reconciler.for(Role).pipe(
  *   Reconciler.when(
@@ -61,13 +72,8 @@ export const when =
  *
  * ```ts
  * import * as Effect from "effect/Effect"
- * import * as Schema from "effect/Schema"
- * import { Kind, Reconciler } from "@fixpoint/core"
- *
- * class Role extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
- *   spec: Schema.Struct({ rules: Schema.Array(Schema.String) })
- * }) {}
+ * import { Reconciler } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
  *
  * export const role = Reconciler.for(Role).pipe(
  *   Reconciler.forEach("sizes", ({ object }) => object.spec.rules, (rule) => Effect.succeed(rule.length), { concurrency: 4 })
@@ -100,13 +106,8 @@ export const forEach =
  *
  * ```ts
  * import * as Effect from "effect/Effect"
- * import * as Schema from "effect/Schema"
- * import { Kind, Reconciler } from "@fixpoint/core"
- *
- * class Role extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
- *   spec: Schema.Struct({ rules: Schema.Array(Schema.String) })
- * }) {}
+ * import { Reconciler } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
  *
  * export const role = Reconciler.for(Role).pipe(
  *   Reconciler.all([
@@ -154,13 +155,8 @@ const onlyFails = (cause: Cause.Cause<unknown>): boolean => cause.reasons.every(
  *
  * ```ts
  * import * as Effect from "effect/Effect"
- * import * as Schema from "effect/Schema"
- * import { Kind, Reconciler } from "@fixpoint/core"
- *
- * class Role extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
- *   spec: Schema.Struct({ rules: Schema.Array(Schema.String) })
- * }) {}
+ * import { Reconciler } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
  *
  * export const role = Reconciler.for(Role).pipe(
  *   Reconciler.orElse(
@@ -188,7 +184,20 @@ export const orElse =
     )
   }
 
-/** Says anew what every failure of the pipeline so far means, or of the block that it stands in: `Reconciler.mapError(ReconcileError.classify)`. */
+/**
+ * Says anew what every failure of the pipeline so far means, or of the block that it stands in: `Reconciler.mapError(ReconcileError.classify)`.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import { ReconcileError, Reconciler } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
+ *
+ * export const role = Reconciler.for(Role).pipe(
+ *   Reconciler.tap(() => Effect.tryPromise(async () => {})),
+ *   Reconciler.mapError(ReconcileError.classify)
+ * )
+ * ```
+ */
 export const mapError =
   <E, E2>(f: (error: E) => E2) =>
   <Ctx, R>(self: Reconciler<Ctx, E, R>): Reconciler<Ctx, E2, R> =>
@@ -200,15 +209,10 @@ export const mapError =
  * ```ts
  * import * as Data from "effect/Data"
  * import * as Effect from "effect/Effect"
- * import * as Schema from "effect/Schema"
- * import { Fatal, Kind, Reconciler, Temporary } from "@fixpoint/core"
+ * import { Fatal, Reconciler, Temporary } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
  *
  * class DatabaseError extends Data.TaggedError("DatabaseError")<{ readonly busy: boolean }> {}
- * class Role extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
- *   spec: Schema.Struct({ rules: Schema.Array(Schema.String) })
- * }) {}
- *
  * export const role = Reconciler.for(Role).pipe(
  *   Reconciler.bind("grants", () => Effect.fail(new DatabaseError({ busy: true }))),
  *   Reconciler.catchTag("DatabaseError", (error) =>
@@ -250,13 +254,8 @@ type Block<Ctx, B> = <E, R>(self: Reconciler<Ctx, E, R>) => Reconciler<CtxOf<B>,
  *
  * ```ts
  * import * as Effect from "effect/Effect"
- * import * as Schema from "effect/Schema"
- * import { Kind, ReconcileError, Reconciler } from "@fixpoint/core"
- *
- * class Role extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
- *   spec: Schema.Struct({ rules: Schema.Array(Schema.String) })
- * }) {}
+ * import { ReconcileError, Reconciler } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
  *
  * export const role = Reconciler.for(Role).pipe(
  *   Reconciler.during("creating the database",
@@ -311,7 +310,19 @@ export const during: {
     )
   }
 
-/** Ends the pipeline so far, or the block that it stands in, after this long: it is interrupted, and fails as Temporary with reason `Timeout`. */
+/**
+ * Ends the pipeline so far, or the block that it stands in, after this long: it is interrupted, and fails as Temporary with reason `Timeout`.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import { Reconciler } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
+ *
+ * export const role = Reconciler.for(Role).pipe(
+ *   Reconciler.during("asking", Reconciler.tap(() => Effect.sleep("1 second")), Reconciler.timeout("10 seconds"))
+ * )
+ * ```
+ */
 export const timeout =
   (duration: Duration.Input) =>
   <Ctx, E, R>(self: Reconciler<Ctx, E, R>): Reconciler<Ctx, E | ReconcileError.Temporary, R> =>
@@ -335,13 +346,8 @@ export const timeout =
  *
  * ```ts
  * import * as Effect from "effect/Effect"
- * import * as Schema from "effect/Schema"
- * import { Kind, Reconciler, Temporary } from "@fixpoint/core"
- *
- * class Role extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
- *   spec: Schema.Struct({ rules: Schema.Array(Schema.String) })
- * }) {}
+ * import { Reconciler, Temporary } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
  *
  * export const role = Reconciler.for(Role).pipe(
  *   Reconciler.tap(() => Effect.fail(new Temporary({ reason: "Busy" }))),

@@ -2,6 +2,20 @@
  * Waking objects by kind from anywhere: another reconciler, a webhook, a timer. `Wakes<Id>` in R says which kinds; a Manager that reconciles the kind gives
  * it, so a wake that nobody serves is a compile error at the program's edge. Kinds are leaves, so controllers that wake each other need no import of each
  * other.
+ *
+ * The examples here are about these kinds:
+ *
+ * ```ts
+ * // kinds.ts
+ * import * as Schema from "effect/Schema"
+ * import { Kind } from "@fixpoint/core"
+ *
+ * export class Role extends Kind.make({
+ *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
+ *   spec: Schema.Struct({ scope: Schema.String, rules: Schema.Array(Schema.String) }),
+ *   status: Schema.Struct({ rules: Schema.Int })
+ * }) {}
+ * ```
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -71,13 +85,8 @@ const send = (context: Context.Context<never>, waker: Waker, refs: ReadonlyArray
  * Wakes one object: exactly one more pass, however many wakes arrive meanwhile (K35). A name that does not exist is ignored (K34).
  *
  * ```ts
- * import * as Schema from "effect/Schema"
- * import { Kind, Wake } from "@fixpoint/core"
- *
- * class Role extends Kind.make({
- *   group: "access.example.com", version: "v1", kind: "Role", scope: "Namespaced",
- *   spec: Schema.Struct({ scope: Schema.String })
- * }) {}
+ * import { Wake } from "@fixpoint/core"
+ * import { Role } from "./kinds.ts"
  *
  * export const onWebhook = (name: string) => Wake.enqueue(Role, { namespace: "team", name })
  * ```
