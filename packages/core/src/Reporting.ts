@@ -60,12 +60,13 @@ const warning = ({ ready }: Report): ReadonlyArray<Announcement> => [
 ]
 
 /**
- * The operator conventions for kopf: a Normal for what changed, a Warning for every failure (repeats are counted by the poster), and for a NotReady
- * only when it is news (D2, C3, K21).
+ * The operator conventions for kopf: a Normal for what changed, a Warning `ReconcileFailed` for every failure (repeats are counted by the poster), and
+ * for a NotReady one with its own reason, only when it is news (D2, C3, K21).
  */
 export const kopf: Reporting = (report) => {
   if (isSuccess(report.outcome)) return success(report)
-  return report.outcome !== "NotReady" || report.transition ? warning(report) : []
+  if (report.outcome === "NotReady") return report.transition ? warning(report) : []
+  return [{ type: "Warning", reason: "ReconcileFailed", message: report.ready.message }]
 }
 
 /** Only news: a Warning when Ready's status or reason changes, a Normal for what is announced, or for a change that made the object ready. */

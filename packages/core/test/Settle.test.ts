@@ -252,7 +252,7 @@ describe("settle: Temporary, Fatal and defects", () => {
     assert.strictEqual(after(settle(facts({ exit: Exit.fail(new Fatal({})), requeue }))), undefined)
   })
 
-  it("a defect drops the draft, is told as InternalError and logged with its stack (B43, B44, D2)", () => {
+  it("a defect drops the draft, is stored as InternalError, told and logged with its stack (B43, B44, D2)", () => {
     const pass = {
       draft: { ready: true },
       conditions: [{ type: "Up", status: "True", reason: "Up", message: "" } as const]
@@ -263,7 +263,7 @@ describe("settle: Temporary, Fatal and defects", () => {
       settlement.status?.conditions.map(({ reason, status, type }) => [type, status, reason]),
       [["Ready", "False", "InternalError"]]
     )
-    assert.deepStrictEqual(told(settlement), ["Warning InternalError: reconciling failed: x is not a function"])
+    assert.deepStrictEqual(told(settlement), ["Warning ReconcileFailed: reconciling failed: x is not a function"])
     assert.include(String(settlement.log.annotations.trace), "Settle.test.ts")
     assert.deepStrictEqual([after(settlement), settlement.backingOff], [500, true])
   })

@@ -148,7 +148,7 @@ describe("settle, over causes that Effect makes", () => {
       ]) {
         const settlement = yield* settled(effect)
         assert.strictEqual(settlement.outcome, "defect")
-        assert.match(told(settlement)[0]!, /^Warning InternalError: reconciling failed: Cannot read properties/)
+        assert.match(told(settlement)[0]!, /^Warning ReconcileFailed: reconciling failed: Cannot read properties/)
       }
     })
   )
