@@ -14,7 +14,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { type Bench, make } from "./internal/contractBench.ts"
-import { configMaps, gadgets, namespaces, resourceOf, widgets } from "./internal/contractKinds.ts"
+import { configMaps, deployments, gadgets, leases, namespaces, secrets, widgets } from "./internal/contractKinds.ts"
 import { type Guard, type Request, request } from "./internal/differentialRequests.ts"
 
 export type { Request }
@@ -78,15 +78,24 @@ const whose = (entry: {
   readonly subresource?: string
 }): string => `${entry.operation} ${entry.manager} ${entry.subresource ?? ""}`
 
-const refusal = ({ reason }: ApiError): unknown => {
-  const causes = "causes" in reason ? [...reason.causes] : []
-  causes.sort((x, y) => (JSON.stringify(x) < JSON.stringify(y) ? -1 : 1))
-  const message = reason.message
+/** Texts that a real server words by chance, or by the names of its own types, reduced to what is sure. */
+const words = (text: string): string =>
+  text
     // Of several errors in types a real server tells those that it meets before an unknown field, in an order drawn by chance.
     .replace(/^(failed to create typed patch object \([^)]*\)): [^]*$/, "$1")
+    // The refusal of a patch quotes the whole object, in the order of the fields of a Go type.
+    .replace(/Invalid value: "\{[^]*\}": /, "")
+    .replace(/Go struct field \S+/, "a field")
     // A dry run names the key without its first part.
     .replace("Key: /registry/", "Key: /")
-  return { ...reason, causes, message: causes.length > 1 ? "several" : message }
+
+const refusal = ({ reason }: ApiError): unknown => {
+  const causes = ("causes" in reason ? [...reason.causes] : []).map((cause) => ({
+    ...cause,
+    message: words(cause.message ?? "")
+  }))
+  causes.sort((x, y) => (JSON.stringify(x) < JSON.stringify(y) ? -1 : 1))
+  return { ...reason, causes, message: causes.length > 1 ? "several" : words(reason.message) }
 }
 
 const guarded = (known: Known | undefined, uid: Guard, version: Guard) => {
@@ -106,18 +115,46 @@ const guarded = (known: Known | undefined, uid: Guard, version: Guard) => {
   }
 }
 
-const content = ({ resource, spec, status }: Request): Readonly<Record<string, unknown>> => {
-  if (resource !== configMaps) return { ...(spec !== undefined && { spec }), ...(resource === gadgets && { status }) }
-  return spec?.map === undefined ? {} : { data: spec.map }
+type Content = Readonly<Record<string, unknown>>
+
+const without = (fields: Content): Content =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
+/** A Deployment whose containers are the rows, and their environment the map. */
+const deployment = ({ map, rows, size }: Content): Content => {
+  const env = isObject(map) ? Object.entries(map).map(([name, value]) => ({ name, value })) : undefined
+  const containers = (Array.isArray(rows) && rows.length > 0 ? rows : [{ k: "c" }]).map(({ k, v }) =>
+    without({ name: k ?? "c", image: v ?? "i", env })
+  )
+  const template = { metadata: { labels: { a: "b" } }, spec: { containers } }
+  return { spec: without({ replicas: size, selector: { matchLabels: { a: "b" } }, template }) }
+}
+
+/** What an object of the kind has of a request: each kind makes of the same values what it can. */
+const content = ({ resource, spec, status }: Request): Content => {
+  switch (resource) {
+    case widgets:
+      return without({ spec })
+    case gadgets:
+      return without({ spec, status })
+    case configMaps:
+      return without({ data: spec?.map })
+    case secrets:
+      return without({ stringData: spec?.map })
+    case leases:
+      return { spec: without({ holderIdentity: spec?.mode, leaseDurationSeconds: spec?.size }) }
+    case deployments:
+      return deployment(spec ?? {})
+    default:
+      return {}
+  }
 }
 
 const isEmpty = (value: unknown): boolean =>
   value === null || (Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0)
 
-type Metadata = Readonly<Record<string, unknown>>
-
 /** Metadata without nulls in its maps, which mean something in a merge patch alone. */
-const plain = (metadata: Metadata): Metadata =>
+const plain = (metadata: Content): Content =>
   Object.fromEntries(
     Object.entries(metadata).map(([field, value]) => [
       field,
@@ -125,7 +162,7 @@ const plain = (metadata: Metadata): Metadata =>
     ])
   )
 
-const applicable = (metadata: Metadata): Metadata =>
+const applicable = (metadata: Content): Content =>
   Object.fromEntries(Object.entries(plain(metadata)).filter(([, value]) => !isEmpty(value)))
 
 /** Sends one request. A create bears no version, since its answer would be a mere 500. */
@@ -160,7 +197,13 @@ const send = (b: Bench, known: Known | undefined, asked: Request): Effect.Effect
     case "merge status":
       return b.merge(resource, name, { status: asked.status, metadata: { ...asked.metadata, ...guard } }, onStatus)
     case "json":
-      return b.json(resource, name, asked.operations, options)
+      // A Deployment's spec has rules of its own, which are not the matter here.
+      return b.json(
+        resource,
+        name,
+        resource === deployments ? asked.operations.filter(({ path }) => !path.startsWith("/spec")) : asked.operations,
+        options
+      )
     case "apply":
     case "force":
       return b.apply(manager, body(content(asked), { ...applicable(asked.metadata), ...guard }), {
@@ -185,30 +228,38 @@ const remember = (memory: Map<string, Known>, key: string, answer: unknown): voi
   memory.set(key, { first: memory.get(key)?.first ?? object, last: object })
 }
 
-/** What a watch from a version before all requests shows, up to an object that is made last. */
+/** Custom resources begin with an empty spec, so that it has its defaults. */
+const emptyOf = (resource: Resource): Content =>
+  resource === deployments ? deployment({}) : resource === widgets || resource === gadgets ? { spec: {} } : {}
+
+const last = { labels: { l: "1" } }
+
+/** What watches from a version before all requests show, of all objects and of those with a label, up to an object that is made last. */
 const seen = Effect.fnUntraced(function* (b: Bench, resource: Resource, since: string) {
-  yield* b.create(b.object(resource, "zz"))
-  return yield* b.api.watch(resource, { namespace: b.ns, resourceVersion: since }).pipe(
-    Stream.filter((event: WatchEvent) => event.type !== "BOOKMARK"),
-    Stream.takeUntil((event) => event.type === "ADDED" && event.object.metadata.name === "zz"),
-    Stream.runCollect,
-    Effect.timeout("20 seconds")
+  yield* b.create(b.object(resource, "zz", emptyOf(resource), last))
+  return yield* Effect.forEach([{}, { labelSelector: "l=1" }], (selector) =>
+    b.api.watch(resource, { namespace: b.ns, resourceVersion: since, ...selector }).pipe(
+      Stream.filter((event: WatchEvent) => event.type !== "BOOKMARK"),
+      Stream.takeUntil((event) => event.type === "ADDED" && event.object.metadata.name === "zz"),
+      Stream.runCollect,
+      Effect.timeout("20 seconds")
+    )
   )
 })
 
 /**
- * Sends the requests one after another, in a new namespace of the given name where there is one object `a` of each kind, and watches the result. The contract's custom resources must be
+ * Sends the requests one after another, in a new namespace of the given name where there is one object `a` of each kind that they are about, and watches the result. The contract's custom resources must be
  * installed (`ApiClientContract.prepare`).
  */
 export const play = Effect.fnUntraced(function* (name: string, asked: ReadonlyArray<Request>) {
   const api = yield* ApiClient
   yield* api.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } })
   const b = make(api, name)
-  const kinds = [widgets, gadgets, configMaps]
+  const kinds = [...new Set(asked.map((one) => one.resource))]
   const memory = new Map<string, Known>()
-  for (const first of [b.widget("a", {}), b.gadget("a", {}), b.configMap("a", {})]) {
-    const made = yield* b.create(first, { fieldManager: "maker" })
-    remember(memory, `${resourceOf(first).plural}/a`, made)
+  for (const resource of kinds) {
+    const first = b.object(resource, "a", emptyOf(resource))
+    remember(memory, `${resource.plural}/a`, yield* b.create(first, { fieldManager: "maker" }))
   }
   const since = yield* Effect.forEach(kinds, (resource) => b.now(resource))
   const normal = normaliser()

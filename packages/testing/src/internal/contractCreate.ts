@@ -75,6 +75,14 @@ export const create: ReadonlyArray<Case> = cases("create", {
     same([made.data, made.stringData, made.type], [{ a: "eA==", b: "eA==" }, undefined, "Opaque"])
   },
 
+  "a Secret's data that is no base64 is refused (F21)": function* (b) {
+    yield* refusedAs(b.create(b.object(secrets, "a", { data: { x: "9" } })), {
+      _tag: "BadRequest",
+      code: 400,
+      message: `Secret in version "v1" cannot be handled as a Secret: illegal base64 data at input byte 0`
+    })
+  },
+
   "a Service has its defaults (F84)": function* (b) {
     const made = yield* b.create(b.object(services, "a", { spec: { ports: [{ port: 80 }] } }))
     const { clusterIP, clusterIPs, ...spec } = made.spec as Record<string, unknown>

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import * as Effect from "effect/Effect"
 import { type Case, cases, cause, isLater, ownership, refused, refusedAs, rv, same } from "./contractBench.ts"
-import { configMaps, gadgets, group, widgets } from "./contractKinds.ts"
+import { configMaps, deployments, gadgets, group, secrets, widgets } from "./contractKinds.ts"
 
 const another = "11111111-1111-1111-1111-111111111111"
 const modified = {
@@ -116,6 +116,21 @@ export const mergePatch: ReadonlyArray<Case> = cases("merge patch", {
       ["one Update", { "f:data": { ".": {}, "f:l": {} } }],
       ["two Update", { "f:data": { "f:k": {} } }]
     ])
+  },
+
+  "a Secret's stringData is owned as data by an update (F109)": function* (b) {
+    yield* b.create(b.object(secrets, "a"), { fieldManager: "maker" })
+    const answer = yield* b.merge(secrets, "a", { stringData: { x: "1" } }, { fieldManager: "two" })
+    same(
+      [answer.data, ownership(answer)],
+      [
+        { x: "MQ==" },
+        [
+          ["maker Update", { "f:type": {} }],
+          ["two Update", { "f:data": { ".": {}, "f:x": {} } }]
+        ]
+      ]
+    )
   },
 
   "a dry run keeps what is stored (F27)": function* (b) {
@@ -305,6 +320,19 @@ export const status: ReadonlyArray<Case> = cases("status", {
       { op: "add", path: "/status", value: { phase: "p" } }
     ] as const
     yield* refusedAs(b.json(widgets, "a", operations, { subresource: "status" }), testFailed)
+  },
+
+  "the status path of a Deployment writes annotations too, at the same generation (F10)": function* (b) {
+    const made = yield* b.create(b.deployment("a"))
+    const body = {
+      metadata: { annotations: { n: "1" }, labels: { l: "1" } },
+      status: { conditions: [{ type: "Available", status: "True" }] }
+    }
+    const answer = yield* b.merge(deployments, "a", body, { subresource: "status", fieldManager: "two" })
+    same([answer.metadata.generation, answer.metadata.annotations], [made.metadata.generation, { n: "1" }])
+    same(answer.status, {
+      conditions: [{ type: "Available", status: "True", lastTransitionTime: null, lastUpdateTime: null }]
+    })
   },
 
   "a kind without the subresource answers as if the object was absent (F37)": function* (b) {

@@ -3,7 +3,7 @@ import type { JsonPatchOperation } from "@fixpoint/core/ApiClient"
 import type { Resource } from "@fixpoint/core/KubeObject"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import { configMaps, gadgets, widgets } from "./contractKinds.ts"
+import { configMaps, deployments, gadgets, leases, secrets, widgets } from "./contractKinds.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -35,7 +35,7 @@ export interface Request {
   readonly resource: Resource
   readonly name: string
   readonly manager: string
-  /** A ConfigMap takes `map` as its data. */
+  /** Built-in kinds make of it what they can: see `Differential`. */
   readonly spec: Fields | undefined
   readonly status: Fields
   readonly metadata: Fields
@@ -174,7 +174,7 @@ export const request: Arbitrary.Arbitrary<Request> = Arbitrary.all({
     ...verbs,
     ...(["apply", "apply", "apply", "merge", "merge", "json", "force", "apply status", "edit", "edit status"] as const)
   ),
-  resource: pick(widgets, widgets, widgets, configMaps, configMaps, gadgets),
+  resource: pick(widgets, widgets, widgets, widgets, configMaps, configMaps, gadgets, deployments, secrets, leases),
   name: pick("a", "a", "a", "a", "b"),
   manager: pick("m1", "m1", "m2", "m3"),
   spec: Arbitrary.flatMap(pick(true, true, true, true, true, true, false), (some) => (some ? spec : pick(absent))),
