@@ -5,7 +5,7 @@
  * Guarantees:
  * - One `Change` for each real change: an answer that was folded in is told at once, and its echo by the watch is not told again (B15).
  * - An object that did not change keeps its reference, through relists too.
- * - An overlay is not undone by an older event of the same object; a deletion, or a newer object of the same name, always wins (B13).
+ * - An overlay is not undone by an older event; a deletion of the same object, or a newer object of the same name, always wins (B13).
  * - An overlay lasts at most until the watch has passed its version: a wrong one heals by itself.
  * - When listeners run, the store holds the whole event or the whole list already; each listener gets the changes in order.
  *
@@ -119,8 +119,10 @@ interface Overlay {
   readonly feed: CacheFeed
   readonly uid: string
   readonly version: string
-  /** What is shown; undefined if our write ended the object. */
+  /** What is shown; undefined if our write ended the object, or if the watch then told that it left: nothing older is shown after it. */
   readonly object: KubeObject.KubeObject | undefined
+  /** Whether our write ended the object: the watch is yet to tell its deletion, at a version that is not known before (F61). */
+  readonly ended: boolean
   /** What the watch has told meanwhile. */
   beneath: KubeObject.KubeObject | undefined
 }
@@ -204,11 +206,7 @@ class Cache implements Store {
     const key = keyOf(ref)
     const overlay = this.overlays.get(key)
     // An answer that came late: a newer one is laid over, or the object has ended.
-    if (
-      overlay !== undefined &&
-      (!newer(version, overlay.version) || (overlay.object === undefined && overlay.uid === uid))
-    )
-      return
+    if (overlay !== undefined && (!newer(version, overlay.version) || (overlay.ended && overlay.uid === uid))) return
     const shown = this.table.get(ref)
     const object = this.trim(answer)
     this.overlays.set(key, {
@@ -217,6 +215,7 @@ class Cache implements Store {
       uid,
       version,
       object,
+      ended: false,
       beneath: overlay === undefined ? shown : overlay.beneath
     })
     this.show(ref, object)
@@ -235,6 +234,7 @@ class Cache implements Store {
       uid,
       version: shown.metadata.resourceVersion,
       object: undefined,
+      ended: true,
       beneath: overlay === undefined ? shown : overlay.beneath
     })
     this.show(ref, undefined)
@@ -373,11 +373,8 @@ class Cache implements Store {
 
 const keyOf = (ref: KubeObject.ObjectRef): string => `${ref.namespace ?? ""}/${ref.name}`
 
-/** One of an ended object also waits for the deletion of what is beneath: the version of a deletion is not known before it is told (F61). */
-const isPassed = ({ beneath, feed, object, uid, version }: Overlay): boolean =>
-  feed.position !== undefined &&
-  !newer(version, feed.position) &&
-  (object !== undefined || beneath?.metadata.uid !== uid)
+const isPassed = ({ beneath, ended, feed, uid, version }: Overlay): boolean =>
+  feed.position !== undefined && !newer(version, feed.position) && !(ended && beneath?.metadata.uid === uid)
 
 class CacheFeed implements Feed {
   readonly namespace: string | undefined
@@ -436,8 +433,11 @@ class CacheFeed implements Feed {
     if (told === undefined || !isPast(type, object, told)) {
       const next = type === "DELETED" ? undefined : this.taken(told, object)
       if (overlay === undefined) cache.show(ref, next)
-      else if (outlives(overlay, type, object)) overlay.beneath = next
-      else {
+      else if (outlives(overlay, type, object)) {
+        const isGone = type === "DELETED" && overlay.uid === uid
+        cache.overlays.set(keyOf(ref), { ...overlay, ...(isGone && { object: undefined }), beneath: next })
+        if (isGone) cache.show(ref, undefined)
+      } else {
         cache.overlays.delete(keyOf(ref))
         const isEcho = next !== undefined && overlay.object !== undefined && sameVersion(overlay.object, next)
         if (!isEcho) cache.show(ref, next)
@@ -467,10 +467,7 @@ const isPast = (type: string, object: KubeObject.KubeObject, told: KubeObject.Ku
   older(object.metadata.resourceVersion, told.metadata.resourceVersion) &&
   !(type === "DELETED" && object.metadata.uid === told.metadata.uid)
 
-/** Whether an overlay stays above an event. */
-const outlives = (overlay: Overlay, type: string, object: KubeObject.KubeObject): boolean => {
-  const isSame = object.metadata.uid === overlay.uid
-  if (type === "DELETED" && isSame) return false
-  if (overlay.object === undefined && isSame) return true
-  return older(object.metadata.resourceVersion, overlay.version)
-}
+/** Whether an overlay stays above an event. A deletion older than what our write answered is only that the object left the selector then (F63). */
+const outlives = (overlay: Overlay, type: string, object: KubeObject.KubeObject): boolean =>
+  (overlay.ended && type !== "DELETED" && object.metadata.uid === overlay.uid) ||
+  older(object.metadata.resourceVersion, overlay.version)
