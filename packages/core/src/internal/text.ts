@@ -19,7 +19,9 @@ export const byteLength = (text: string): number => {
 }
 
 /** Replaces lone surrogates, which UTF-8 cannot hold: the server would store something else than was sent, and differ for ever. */
-export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, "\uFFFD")
+export const wellFormed = (text: string): string =>
+  // Almost no text has any, and the first search costs a tenth of the second.
+  /[\ud800-\udfff]/.test(text) ? text.replace(/\p{Surrogate}/gu, "\uFFFD") : text
 
 /** The longest beginning of whole characters within so many bytes. */
 const head = (text: string, limit: number): string => {

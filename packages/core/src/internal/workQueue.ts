@@ -379,7 +379,10 @@ export class WorkQueue<M> {
   }
 }
 
-const originsOf = (bits: number): ReadonlyArray<Origin> => origins.filter((origin) => (bits & bitOf[origin]) !== 0)
+/** By their bits: there are few sets, and one is asked for with every key that is taken. */
+const originSets: Array<ReadonlyArray<Origin> | undefined> = []
+const originsOf = (bits: number): ReadonlyArray<Origin> =>
+  (originSets[bits] ??= origins.filter((origin) => (bits & bitOf[origin]) !== 0))
 
 const merge = (
   into: Map<string, Pending>,
