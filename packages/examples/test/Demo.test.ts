@@ -1,41 +1,9 @@
-import { execFile, execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { ControlPlane, available } from "@fixpoint/testing/ControlPlane"
-import * as SharedControlPlane from "@fixpoint/testing/SharedControlPlane"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-
-const program = fileURLToPath(new URL("../src/access/demo.ts", import.meta.url))
-
-interface Ended {
-  readonly code: number | string | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-/** Runs the demo as a process of its own; killed if it takes longer than two minutes. */
-const demo = (args: ReadonlyArray<string>, signalAfter?: { readonly text: string; readonly signal: NodeJS.Signals }) =>
-  Effect.callback<Ended>((resume) => {
-    const child = execFile(
-      process.execPath,
-      ["--conditions=@fixpoint/source", program, ...args],
-      { timeout: 120_000, killSignal: "SIGKILL" },
-      (error, stdout, stderr) => {
-        const code = error === null ? 0 : (error.code ?? error.signal ?? null)
-        resume(Effect.succeed({ code, stdout, stderr }))
-      }
-    )
-    let isSent = false
-    child.stdout?.on("data", (part: string) => {
-      if (isSent || signalAfter === undefined || !part.includes(signalAfter.text)) return
-      isSent = true
-      child.kill(signalAfter.signal)
-    })
-    return Effect.sync(() => void child.kill("SIGKILL"))
-  })
+import { demo } from "./demoProcess.ts"
 
 /** A folder of manifests for the test. */
 const folder = (files: Readonly<Record<string, string>>) =>
@@ -93,38 +61,5 @@ describe("the demo in memory", () => {
       for (const { stderr } of ends.slice(0, 2)) assert.match(stderr, /^demo: [^\n]+\n$/)
       assert.include(ends[2]!.stdout, "--kubeconfig FILE")
     })
-  )
-})
-
-describe.skipIf(!available())("the demo on a real cluster", () => {
-  const left = (kubectl: string, kubeconfig: string): string =>
-    execFileSync(kubectl, ["--kubeconfig", kubeconfig, "get", "crd,ns", "-o", "name"], { encoding: "utf8" })
-      .split("\n")
-      .filter((name) => name.includes("access-demo-") || name.includes("access.example.com"))
-      .join(" ")
-
-  it.live(
-    "plays all acts on it, and leaves neither CRDs nor a namespace behind",
-    () =>
-      Effect.gen(function* () {
-        const { kubeconfig, kubectl } = yield* ControlPlane
-        const { code, stderr, stdout } = yield* demo(["--kubeconfig", kubeconfig])
-        assert.deepStrictEqual({ code, stderr }, { code: 0, stderr: "" }, stdout)
-        assert.match(stdout, /\n7 of 7 acts passed, in [\d.]+ s\n$/)
-        assert.strictEqual(left(kubectl, kubeconfig), "")
-      }).pipe(Effect.provide(SharedControlPlane.layer)),
-    180_000
-  )
-
-  it.live(
-    "cleans up on Ctrl-C too, a Role with its finalizer included",
-    () =>
-      Effect.gen(function* () {
-        const { kubeconfig, kubectl } = yield* ControlPlane
-        const { code, stdout } = yield* demo(["--kubeconfig", kubeconfig], { text: "ok Role editor", signal: "SIGINT" })
-        assert.strictEqual(code, 130, stdout)
-        assert.strictEqual(left(kubectl, kubeconfig), "")
-      }).pipe(Effect.provide(SharedControlPlane.layer)),
-    180_000
   )
 })

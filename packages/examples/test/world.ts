@@ -101,6 +101,7 @@ export const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A
     return yield* Fiber.join(fiber)
   })
 
+const uids = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g
 const times = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
 /** Without what differs from run to run: uids, versions, times, and the order of managers, which is that of their times. */
@@ -114,19 +115,25 @@ const timeless = (value: unknown, key?: string): unknown => {
   return Object.fromEntries(
     Object.entries(value)
       .filter(([key]) => !["uid", "resourceVersion", "time"].includes(key))
-      .map(([key, inner]) => [key, timeless(inner, key)])
+      .map(([key, inner]) => [key.replace(uids, "a uid"), timeless(inner, key)])
   )
 }
 
-/** All objects that the operator reads or writes, managed fields too, and what stands outside of the cluster: what must not depend on how it came about. */
+/**
+ * All objects that the operator reads or writes, managed fields too, and what stands outside of the cluster: what must not depend on how it came about, nor on
+ * the cluster.
+ */
+export const stateOf = (objects: ReadonlyArray<KubeObject>, registered: Iterable<string>) => ({
+  objects: objects.filter(({ metadata }) => metadata.name !== "kube-root-ca.crt").map((object) => timeless(object)),
+  registered: [...registered].sort()
+})
+
+/** Behind the API of the cluster in memory. */
 export const state = Effect.gen(function* () {
   const server = yield* ApiServer.ApiServer
   const registry = yield* Registry
   const objects = (yield* Effect.forEach([AccessScope, Role, ConfigMap], server.objects)).flat()
-  return {
-    objects: objects.map((object) => timeless(object)),
-    registered: [...(yield* registry.entries).values()].sort()
-  }
+  return stateOf(objects, (yield* registry.entries).values())
 })
 
 export const eventTexts = Effect.gen(function* () {

@@ -81,7 +81,7 @@ const readyInk = (cell: string): Ink | undefined =>
 /** The table of objects. */
 export const objectLines = (view: View, paper: Paper): ReadonlyArray<string> => {
   const rows = rowsOf(view)
-  if (rows.length === 0) return ["no objects"]
+  if (rows.length === 0) return [cut("no objects", paper.width)]
   return table(
     [
       { title: "KIND", cells: rows.map(({ kind }) => kind) },
@@ -100,7 +100,7 @@ const eventsShown = 6
 /** The newest Events, the oldest of them first. */
 export const eventLines = (view: View, paper: Paper): ReadonlyArray<string> => {
   const rows = view.events.slice(-eventsShown).map(eventRowOf)
-  if (rows.length === 0) return ["no events"]
+  if (rows.length === 0) return [cut("no events", paper.width)]
   return table(
     [
       { title: "EVENT", cells: rows.map(({ type }) => type), ink: (cell) => (cell === "Warning" ? "yellow" : "green") },

@@ -20,6 +20,9 @@ export interface Output {
   readonly size: () => { readonly columns: number; readonly rows: number }
 }
 
+/** Lines do not wrap while these are around them: letters that are wider than others must not make two lines of one. */
+const unwrapped = (text: string): string => `\x1b[?7l${text}\x1b[?7h`
+
 /** Overwrites what it drew before; what does not fit is left out, since it could not be overwritten. */
 export const terminal = ({ size, write }: Output, colour: boolean): Screen => {
   let drawn = 0
@@ -31,7 +34,7 @@ export const terminal = ({ size, write }: Output, colour: boolean): Screen => {
       const text = lines.join("\n")
       if (text === last) return
       last = text
-      write(`${drawn === 0 ? "" : `\x1b[${drawn}A`}\x1b[J${text}\n`)
+      write(unwrapped(`${drawn === 0 ? "" : `\x1b[${drawn}A`}\x1b[J${text}\n`))
       drawn = lines.length
     })
   return {
