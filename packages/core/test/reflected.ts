@@ -182,8 +182,8 @@ export const expired = (verb: "list" | "watch", token?: string): ApiError =>
 export const isList = ({ options, verb }: Request): boolean =>
   verb === "list" ? options.continue === undefined : options.sendInitialEvents === true
 
-/** Lets everything run that can run now. Takes 20 ms of the test clock. */
-export const settle = Effect.repeat(TestClock.adjust(1), { times: 19 })
+/** Lets everything run that can run now. Takes 10 ms of the test clock. */
+export const settle = Effect.repeat(TestClock.adjust(1), { times: 9 })
 
 /** Lets what can run now run first: a fiber that has not begun to sleep yet would sleep from the end of the leap. */
 export const after = (duration: Duration.Input): Effect.Effect<void> =>
