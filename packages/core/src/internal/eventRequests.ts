@@ -1,0 +1,122 @@
+/** The requests that bring one series of events to the server: a new Event, a new count, and the tries between (D18). */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { ApiClient } from "../ApiClient.ts"
+import { ApiError } from "../ApiError.ts"
+import type { KubeObject } from "../KubeObject.ts"
+import { eventBody, events, repeatBody, type Reporter } from "./eventBody.ts"
+import { nameOf, repeatWindow, type Series } from "./eventSeries.ts"
+
+export interface Config {
+  readonly api: ApiClient["Service"]
+  readonly namePrefix: string
+  readonly fieldManager: string
+  readonly reporter: Reporter
+}
+
+/** A request that takes longer is given up and tried again. */
+const requestMillis = 10_000
+/** Tries of one post in all; the waits between are 1 s, 2 s, 4 s, or what the server asks for. */
+const triesMax = 4
+
+const silent = (config: Config, series: Series): ApiError =>
+  new ApiError({
+    verb: "create",
+    resource: "events",
+    ref: { namespace: series.place.namespace, name: nameOf(config.namePrefix, series.id) },
+    reason: { _tag: "Unreachable", message: `no answer within ${requestMillis / 1_000} s` }
+  })
+
+const isPassing = ({ reason }: ApiError): boolean => {
+  switch (reason._tag) {
+    case "Unreachable":
+    case "Malformed":
+    case "ServerError":
+    case "ServerTimeout":
+    case "TooManyRequests":
+    case "Conflict":
+      return true
+    default:
+      return false
+  }
+}
+
+/** An Event that is there, and the count on it. */
+export interface Posted {
+  readonly name: string
+  readonly count: number
+}
+
+/** Posts one series as it stands: a new Event, or the new count of the one that is there. */
+const post = Effect.fnUntraced(function* (config: Config, series: Series): Effect.fn.Return<Posted, ApiError> {
+  const { api, fieldManager } = config
+  const { namespace } = series.place
+  const count = series.count
+  if (series.posted === undefined) return yield* create(config, series, nameOf(config.namePrefix, series.id))
+  const { name } = series.posted
+  const patched = yield* Effect.result(
+    api.patch(
+      events,
+      { namespace, name },
+      { type: "merge", body: repeatBody(series, series.isCombined ? series.words.message : undefined) },
+      { fieldManager }
+    )
+  )
+  if (Result.isSuccess(patched)) return { name, count }
+  if (patched.failure.reason._tag !== "NotFound") return yield* patched.failure
+  // The server forgets Events after an hour: what was said since begins a new one (B85).
+  series.count -= series.posted.count
+  series.firstAt = series.lastAt
+  series.posted = undefined
+  return yield* create(config, series, name)
+})
+
+const create = Effect.fnUntraced(function* (
+  config: Config,
+  series: Series,
+  name: string
+): Effect.fn.Return<Posted, ApiError> {
+  const { api, fieldManager, reporter } = config
+  const { about, count, place, words } = series
+  const body = eventBody({ name, about, place, words, counted: series, reporter })
+  const created = yield* Effect.result(api.create(events, body, { fieldManager }))
+  if (Result.isSuccess(created)) return { name, count }
+  if (created.failure.reason._tag !== "AlreadyExists") return yield* created.failure
+  // Posted by an earlier start of the operator, or by a request whose answer was lost.
+  const present = yield* api.get(events, { namespace: place.namespace, name })
+  const dated = `${nameOf(config.namePrefix, series.id)}-${Math.trunc(series.firstAt).toString(16)}`
+  const continued = continuation(present, series) ?? (name === dated ? 0 : undefined)
+  // It is of long ago: this series begins an Event whose name bears the time.
+  if (continued === undefined) return yield* create(config, series, dated)
+  series.count += continued
+  series.posted = { name, count: continued }
+  return yield* post(config, series)
+})
+
+/** The count on an Event of the same series that is recent enough to be continued; 0 if it is this very saying, already posted. */
+const continuation = (event: KubeObject, series: Series): number | undefined => {
+  const last = typeof event.lastTimestamp === "string" ? Date.parse(event.lastTimestamp) : NaN
+  if (!(series.lastAt - last <= repeatWindow + 1_000)) return undefined
+  const isSame = typeof event.eventTime === "string" && Date.parse(event.eventTime) === Math.trunc(series.firstAt)
+  return isSame || typeof event.count !== "number" ? 0 : event.count
+}
+
+/** With the waits between tries. */
+export const persist = Effect.fnUntraced(function* (
+  config: Config,
+  series: Series
+): Effect.fn.Return<Posted, ApiError> {
+  for (let tries = 1; ; tries++) {
+    const result = yield* Effect.result(
+      Effect.timeoutOrElse(post(config, series), {
+        duration: requestMillis,
+        orElse: () => Effect.fail(silent(config, series))
+      })
+    )
+    if (Result.isSuccess(result)) return result.success
+    if (!isPassing(result.failure) || tries === triesMax) return yield* result.failure
+    const { reason } = result.failure
+    const asked = "retryAfterMillis" in reason ? (reason.retryAfterMillis ?? 0) : 0
+    yield* Effect.sleep(Math.max(asked, 1_000 * 2 ** (tries - 1)))
+  }
+})
