@@ -25,7 +25,12 @@ export interface Reconciler<out Ctx, out E = never, out R = never> extends Pipea
   readonly run: (start: any) => Effect.Effect<Ctx, E, R>
 }
 
-/** A function from pipeline to pipeline. `when`, `all` and `during` take stages too, so parts of a pipeline need no second vocabulary. */
+/**
+ * A function from pipeline to pipeline. `when`, `all` and `during` take stages too, so parts of a pipeline need no second vocabulary.
+ *
+ * A stage gets its types from the pipe in which it is written. One that stands apart, to be used in several, is a function:
+ * `<Ctx extends { readonly object: Role }, E, R>(self: Reconciler<Ctx, E, R>) => self.pipe(...)`.
+ */
 export interface Stage<in Ctx, out Ctx2, out E, out R> {
   (self: Reconciler<Ctx>): Reconciler<Ctx2, E, R>
 }

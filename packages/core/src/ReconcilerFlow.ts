@@ -99,6 +99,13 @@ export const forEach =
         }).pipe(Effect.flatMap((exits: ReadonlyArray<Exit.Exit<any, any>>) => mergeExits(exits)))
     })
 
+// What all branches make. Not `UnionToIntersection`, which would take a branch that makes one name or another for one that makes both.
+type Together<C extends ReadonlyArray<Any>> = {
+  readonly [I in keyof C]: (ctx: CtxOf<C[I]>) => void
+}[number] extends (ctx: infer All) => void
+  ? All
+  : never
+
 /**
  * Stages that do not need each other. Every one runs to its end, so that one which waits does not cut another's write short. If several fail, the pass ends as
  * the worst of them says (Temporary, Fatal, NotReady, in this order), the soonest wish to come back counts, and all texts are kept (B45). One at a time
@@ -125,11 +132,7 @@ export const all =
   ) =>
   <E, R>(
     self: Reconciler<Ctx, E, R>
-  ): Reconciler<
-    Types.Simplify<Ctx & Types.UnionToIntersection<CtxOf<C[number]>>>,
-    E | ErrorOf<C[number]>,
-    R | ServicesOf<C[number]>
-  > => {
+  ): Reconciler<Types.Simplify<Ctx & Together<C>>, E | ErrorOf<C[number]>, R | ServicesOf<C[number]>> => {
     const branches = (stages as ReadonlyArray<any>).map((stage) => part(self.kind, [stage]))
     return append(
       self,

@@ -110,8 +110,6 @@ export const resync = <K extends Kind.Any>(
     // Only what slips past the types gets here; a resync that quietly woke nothing would hide it.
     if (Option.isNone(waker)) return Effect.fail(new NotSetUp({ kind: kind.id }))
     return waker.value.list({ namespace: selection.namespace, selector: selectorOf(selection) }).pipe(
-      // A list out of memory gives no moment at which an interruption could be seen; the yield is one.
-      Effect.tap(Effect.yieldNow),
       Effect.map((refs) => {
         send(context, waker.value, refs)
         return refs.length

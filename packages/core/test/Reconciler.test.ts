@@ -392,6 +392,20 @@ describe("the flow of a pipeline", () => {
     })
   )
 
+  it.effect("a branch that gives a name another value is not undone by a sibling that leaves it alone", () =>
+    Effect.gen(function* () {
+      const pipeline = empty.pipe(
+        Reconciler.bind("n", () => Effect.succeed(1)),
+        Reconciler.all([
+          Reconciler.bind("n", ({ n }) => Effect.succeed(n + 1)),
+          Reconciler.bind("m", ({ n }) => Effect.succeed(n))
+        ])
+      )
+      const { m, n } = valueOf(yield* run(pipeline))
+      assert.deepStrictEqual([m, n], [1, 2])
+    })
+  )
+
   it.effect("interrupting the pass interrupts every branch, and counts as no failure of theirs", () =>
     Effect.gen(function* () {
       const stopped: Array<number> = []

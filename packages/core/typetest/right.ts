@@ -177,6 +177,23 @@ infers<
   ),
   true
 )
+// In a branch of all, a name that only one of two ways makes is not there for sure.
+infers<
+  | { readonly object: Role; readonly a: number; readonly c: string }
+  | { readonly object: Role; readonly b: number; readonly c: string }
+>().of(
+  empty.pipe(
+    Reconciler.all([
+      Reconciler.orElse(
+        Reconciler.bind("a", () => Effect.succeed(1)),
+        Reconciler.bind("b", () => Effect.succeed(1))
+      ),
+      Reconciler.bind("c", () => Effect.succeed("c"))
+    ])
+  ),
+  true
+)
+infers<{ readonly object: Role }>().of(empty.pipe(Reconciler.all([])), true)
 const granting = empty.pipe(
   Reconciler.bind("grants", ({ object }) => Database.use((db) => db.grant(object.metadata.name)))
 )

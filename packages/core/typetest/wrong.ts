@@ -100,14 +100,18 @@ empty.pipe(Reconciler.child("config", ConfigMap, () => ({ metadata: { name: "x" 
 // @ts-expect-error a result that no earlier stage made
 empty.pipe(Reconciler.tap(({ scope }) => Effect.log(scope)))
 
-const one = Reconciler.bind("n", () => Effect.succeed(1))
-const maybe = empty.pipe(Reconciler.when(() => true, one))
+const maybe = empty.pipe(
+  Reconciler.when(
+    () => true,
+    Reconciler.bind("n", () => Effect.succeed(1))
+  )
+)
 // @ts-expect-error a result that may not be there
 maybe.pipe(Reconciler.tap(({ n }) => Effect.succeed(n.toFixed())))
 
 const either = empty.pipe(
   Reconciler.orElse(
-    one,
+    Reconciler.bind("n", () => Effect.succeed(1)),
     Reconciler.tap(() => Effect.void)
   )
 )
