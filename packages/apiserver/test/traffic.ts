@@ -34,7 +34,7 @@ export const Op = Schema.Struct({
 })
 export type Op = typeof Op.Type
 
-export const Ops = Arbitrary.array(Arbitrary.schema(Op), { minLength: 8, maxLength: 24 })
+export const Ops = Arbitrary.array(Arbitrary.schema(Op), { minLength: 6, maxLength: 18 })
 
 const kinds = {
   Widget: { group, plural: "widgets", apiVersion: `${group}/v1` },

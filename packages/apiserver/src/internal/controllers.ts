@@ -11,7 +11,6 @@ import * as Deleting from "./deleting.ts"
 import type { Change } from "./history.ts"
 import { equals, isObject } from "./json.ts"
 import * as Namespaces from "./namespaces.ts"
-import { timestamp } from "./objectMeta.ts"
 import * as SortedMap from "./sortedMap.ts"
 import {
   commit,
@@ -134,7 +133,7 @@ const warnAbout = (txn: Transaction, { apiVersion, kind, metadata }: KubeObject,
   const namespace = metadata.namespace ?? "default"
   const home = find(txn.state, "namespaces", namespace)
   if (home === undefined || home.metadata.deletionTimestamp !== undefined) return
-  const now = timestamp(txn.now)
+  const now = txn.time
   const name = `${metadata.name}.${txn.draw.uid().replaceAll("-", "").slice(0, 16)}`
   const event = {
     apiVersion: "v1",
@@ -213,7 +212,7 @@ const awaken = (txn: Transaction, owner: OwnerReference, namespace: string | und
 
 const followCrd = (txn: Transaction, { key, object, previous, type }: Change): void => {
   if (type === "DELETED") return
-  const now = timestamp(txn.now)
+  const now = txn.time
   if (object.metadata.deletionTimestamp !== undefined) {
     if (previous?.metadata.deletionTimestamp === undefined) beginRemoval(txn, key)
     return
@@ -283,7 +282,7 @@ const beginRemoval = (txn: Transaction, key: string): void => {
     release(txn, Crd.crdResource, key, Crd.cleanupFinalizer)
     return
   }
-  const now = timestamp(txn.now)
+  const now = txn.time
   commit(txn, Crd.crdResource, key, Crd.withConditions(crd, [Crd.deletionInProgress], now), crd)
   const served = Crd.definitionsOf(crd)!
   const { history, objects } = stored(txn.state, resource)
@@ -372,7 +371,7 @@ const emptyNamespace = (txn: Transaction, name: string): void => {
     else if (!equals(freed, namespace)) commit(txn, "namespaces", name, freed, namespace)
     return
   }
-  const told = Namespaces.remainingConditions(namespace, remaining, timestamp(txn.now))
+  const told = Namespaces.remainingConditions(namespace, remaining, txn.time)
   if (!equals(told, namespace)) commit(txn, "namespaces", name, told, namespace)
 }
 

@@ -2,7 +2,6 @@
 import type { KubeObject } from "@fixpoint/core/KubeObject"
 import { keyOf, type Definition } from "./definition.ts"
 import { isObject, type JsonObject } from "./json.ts"
-import { timestamp } from "./objectMeta.ts"
 import * as Refusal from "./refusal.ts"
 import type { Request, Response } from "./request.ts"
 import { commit, find, stored, type Transaction } from "./state.ts"
@@ -164,7 +163,7 @@ export const begin = (
 }
 
 const mark = (txn: Transaction, { generation, rules, resource }: Definition, live: KubeObject): KubeObject => {
-  const now = timestamp(txn.now)
+  const now = txn.time
   const marked: KubeObject = {
     ...live,
     metadata: {

@@ -4,7 +4,7 @@ import type { KubeObject } from "@fixpoint/core/KubeObject"
 import type { KindRules } from "./definition.ts"
 import { equals, isObject, type JsonObject } from "./json.ts"
 import { microMistake, microTime } from "./microTime.ts"
-import { bytes, qualifiedMistakes, seconds } from "./objectMeta.ts"
+import { isLonger, qualifiedMistakes, seconds } from "./objectMeta.ts"
 import { fieldInvalid, fieldRequired } from "./refusal.ts"
 
 const involved = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"]
@@ -69,7 +69,7 @@ export const fromCore = (event: KubeObject): KubeObject => {
 const text = (u: unknown): string => (typeof u === "string" ? u : "")
 
 const limited = (event: JsonObject, field: string, most: number): ReadonlyArray<StatusCause> =>
-  bytes(text(event[field])) > most ? [fieldInvalid(field, "", `can have at most ${most} characters`)] : []
+  isLonger(text(event[field]), most) ? [fieldInvalid(field, "", `can have at most ${most} characters`)] : []
 
 const required = (event: JsonObject, field: string): ReadonlyArray<StatusCause> =>
   text(event[field]) === "" ? [fieldRequired(field)] : []

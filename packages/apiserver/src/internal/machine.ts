@@ -12,7 +12,7 @@ import type { Change } from "./history.ts"
 import { initialNamespaces } from "./namespaces.ts"
 import { isObject } from "./json.ts"
 import * as Listing from "./listing.ts"
-import { bytes } from "./objectMeta.ts"
+import { bytes, timestamp } from "./objectMeta.ts"
 import { draw } from "./random.ts"
 import * as Refusal from "./refusal.ts"
 import type { Request, Response } from "./request.ts"
@@ -36,6 +36,7 @@ const transaction = (state: State, { now, seed }: Pick<Request, "now" | "seed">)
   ended: [],
   warnings: [],
   now,
+  time: timestamp(now),
   draw: draw(seed)
 })
 

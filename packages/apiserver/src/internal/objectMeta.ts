@@ -160,6 +160,10 @@ export const timestamp = (millis: number): string => `${new Date(millis).toISOSt
 const encoder = new TextEncoder()
 export const bytes = (text: string): number => encoder.encode(text).length
 
+/** Whether the text has more bytes of UTF-8; counts them only where its length leaves a doubt. */
+export const isLonger = (text: string, most: number): boolean =>
+  text.length > most || (text.length * 3 > most && bytes(text) > most)
+
 const subdomain =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 const dnsLabel =
@@ -213,13 +217,13 @@ export const qualifiedMistakes = (text: string): ReadonlyArray<string> => {
   if (prefix === "") mistakes.push("prefix part must be non-empty")
   else if (prefix !== undefined) mistakes.push(...nameMistakes(prefix, "subdomain").map((m) => `prefix part ${m}`))
   if (name === "") mistakes.push("name part must be non-empty")
-  else if (bytes(name) > 63) mistakes.push("name part must be no more than 63 bytes")
+  else if (isLonger(name, 63)) mistakes.push("name part must be no more than 63 bytes")
   if (!qualifiedPattern.test(name)) mistakes.push(`name part ${qualifiedPart}`)
   return mistakes
 }
 
 export const labelValueMistakes = (value: string): ReadonlyArray<string> => [
-  ...(bytes(value) > 63 ? ["must be no more than 63 bytes"] : []),
+  ...(isLonger(value, 63) ? ["must be no more than 63 bytes"] : []),
   ...(labelPattern.test(value) ? [] : [labelValue])
 ]
 
@@ -258,12 +262,16 @@ export const validate = (meta: ObjectMeta, rules: MetaRules): ReadonlyArray<Stat
   let size = 0
   for (const [key, value] of Object.entries(meta.annotations ?? {})) {
     invalid("metadata.annotations", key, qualifiedMistakes(key.toLowerCase()))
-    size += bytes(key) + bytes(value)
+    size += key.length + value.length
   }
-  if (size > annotationBytesMost) causes.push(fieldTooLong("metadata.annotations", annotationBytesMost))
+  if (size * 3 > annotationBytesMost && annotationBytes(meta) > annotationBytesMost)
+    causes.push(fieldTooLong("metadata.annotations", annotationBytesMost))
   causes.push(...validateOwners(meta), ...validateFinalizers(meta, rules.custom))
   return causes
 }
+
+const annotationBytes = ({ annotations = {} }: ObjectMeta): number =>
+  Object.entries(annotations).reduce((sum, [key, value]) => sum + bytes(key) + bytes(value), 0)
 
 const validateFinalizers = ({ finalizers = [] }: ObjectMeta, custom: boolean): ReadonlyArray<StatusCause> => {
   const causes: Array<StatusCause> = []

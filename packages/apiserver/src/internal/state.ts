@@ -51,6 +51,8 @@ export interface Transaction {
   readonly warnings: Array<string>
   /** Milliseconds since 1970. */
   readonly now: number
+  /** The same, as objects bear it. */
+  readonly time: string
   readonly draw: Draw
 }
 

@@ -59,28 +59,11 @@ export const warn = (txn: Transaction, { custom }: Definition, object: KubeObjec
   txn.warnings.push(...ObjectMeta.warnings(object.metadata, custom))
 }
 
-/** Whether a value may take more than this many bytes of JSON; stops reading as soon as it cannot matter. */
-const roughSize = (value: unknown, limit: number): number => {
-  switch (typeof value) {
-    case "string":
-      return value.length + 2
-    case "object": {
-      if (value === null) return 4
-      let size = 2
-      for (const key in value) {
-        size += key.length + 4 + roughSize((value as Record<string, unknown>)[key], limit - size)
-        if (size > limit) return size
-      }
-      return size
-    }
-    default:
-      return 8
-  }
-}
-
 /** etcd refuses more than 1.5 MiB (F28). */
 export const checkSize = (object: KubeObject): void => {
-  // One character is three bytes of UTF-8 at most: only objects that may be too large are counted exactly.
-  if (roughSize(object, largestObject) * 3 < largestObject) return
-  if (ObjectMeta.bytes(JSON.stringify(object)) > largestObject) throw internal("etcdserver: request is too large")
+  const text = JSON.stringify(object)
+  // One UTF-16 unit is three bytes of UTF-8 at most: only what may be too large is counted exactly.
+  if (text.length * 3 > largestObject && ObjectMeta.isLonger(text, largestObject)) {
+    throw internal("etcdserver: request is too large")
+  }
 }

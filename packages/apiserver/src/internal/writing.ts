@@ -5,7 +5,7 @@ import { keyOf, type Definition } from "./definition.ts"
 import * as Deleting from "./deleting.ts"
 import { equals, isObject, type JsonObject } from "./json.ts"
 import * as ManagedFields from "./managedFields.ts"
-import { jsonType, timestamp } from "./objectMeta.ts"
+import { jsonType } from "./objectMeta.ts"
 import { jsonPatch, mergePatch } from "./patch.ts"
 import * as Refusal from "./refusal.ts"
 import type { Request, Response } from "./request.ts"
@@ -95,7 +95,7 @@ const createDecoded = (txn: Transaction, target: Target, decoded: KubeObject, ma
   if (given.metadata.resourceVersion !== undefined && given.metadata.resourceVersion !== "0") {
     throw Refusal.internal("resourceVersion should not be set on objects to be created")
   }
-  const now = timestamp(txn.now)
+  const now = txn.time
   const {
     deletionGracePeriodSeconds,
     deletionTimestamp,
@@ -292,7 +292,7 @@ const update = (
     ])
   }
   if (said !== undefined && said !== live.metadata.resourceVersion) throw Refusal.modified(definition, name)
-  const now = timestamp(txn.now)
+  const now = txn.time
   const sent = confined(definition, subresource, decoded, live)
   const meta = keptMeta(sent.metadata, live.metadata)
   const unmanaged = { ...sent, metadata: meta }
@@ -335,7 +335,7 @@ const managing = (txn: Transaction, { definition, options, request }: Target) =>
   manager: options.manager,
   apiVersion: definition.apiVersion,
   ...(request.subresource !== undefined && { subresource: request.subresource }),
-  now: timestamp(txn.now),
+  now: txn.time,
   resetFields: definition.resetFields(request.subresource),
   ...(definition.blank !== undefined && { blank: definition.blank }),
   schemaOf: (apiVersion: string) => schemaOf(txn, definition, apiVersion)
