@@ -3,7 +3,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { plain } from "../src/access/demo/screen.ts"
+import { type Act, play, Stage } from "../src/access/demo/stage.ts"
+import { memory as world } from "../src/access/demo/world.ts"
+import { Registry } from "../src/access/Registry.ts"
 import { demo } from "./demoProcess.ts"
+import { inTime, start } from "./world.ts"
 
 /** A folder of manifests for the test. */
 const folder = (files: Readonly<Record<string, string>>) =>
@@ -62,4 +68,25 @@ describe("the demo in memory", () => {
       assert.include(ends[2]!.stdout, "--kubeconfig FILE")
     })
   )
+})
+
+it.effect("an expectation that never comes true fails its act by name, and the acts after it are still played", () => {
+  const acts: ReadonlyArray<Act> = [
+    { title: "in vain", play: Effect.asVoid(Stage.use(({ expect }) => expect("a miracle", () => false))) },
+    { title: "the next", play: Stage.use(({ note }) => note("the user waits")) }
+  ]
+  let text = ""
+  const screen = plain({ write: (part) => void (text += part), size: () => ({ columns: 80, rows: 24 }) })
+  return Effect.gen(function* () {
+    const { wakes } = yield* start()
+    const shown = yield* inTime(Effect.provideContext(play("a play", acts, screen, { passes: 0 }), wakes))
+    assert.deepStrictEqual(
+      shown.map(({ notes, verdict }) => [verdict, ...notes]),
+      [
+        ["failed", "MISSED a miracle"],
+        ["passed", "the user waits"]
+      ]
+    )
+    assert.include(text, "    MISSED a miracle\n")
+  }).pipe(Effect.provide([world, Layer.fresh(Registry.layerMemory)]))
 })

@@ -8,6 +8,7 @@ import { parse as parseArguments } from "../src/access/demo/arguments.ts"
 import { parse as parseManifests } from "../src/access/demo/manifestFolder.ts"
 import { type Paper, render, type Shown, summary } from "../src/access/demo/render.ts"
 import { plain, terminal } from "../src/access/demo/screen.ts"
+import { inTime } from "./world.ts"
 import { duration, empty, type View } from "../src/access/demo/view.ts"
 
 const object = (kind: string, name: string, rest: object = {}): KubeObject => ({
@@ -156,7 +157,7 @@ describe("the screen of the demo", () => {
 
   it.effect("a terminal is drawn in place, once for each change", () =>
     Effect.gen(function* () {
-      const text = yield* drawing(terminal)
+      const text = yield* inTime(drawing(terminal))
       const lines = render(shown, { width: 80, height: 23, colour: false }).length
       assert.strictEqual(text.split("\x1b[J").length - 1, 3)
       assert.strictEqual(text.split(`\x1b[${lines}A`).length - 1, 2)

@@ -15,7 +15,7 @@ import { at, memory, quiet, roleManifest, scopeManifest, start } from "./world.t
 
 const folder = fileURLToPath(new URL("../manifests/access/", import.meta.url))
 
-it("the files in the repository are those that the Kinds and controllers make today: npm run manifests (C11, C12)", () => {
+it("the files in the repository are those that the Kinds and controllers make today: npm run manifests (C11)", () => {
   const made = files()
   for (const { path, text } of made) assert.strictEqual(readFileSync(join(folder, path), "utf8"), text, path)
   const folders = [...new Set(made.map(({ path }) => dirname(path)))]

@@ -23,6 +23,9 @@ export interface Output {
 /** Lines do not wrap while these are around them: letters that are wider than others must not make two lines of one. */
 const unwrapped = (text: string): string => `\x1b[?7l${text}\x1b[?7h`
 
+/** So that people can follow; the acts themselves take a moment. */
+const paces = { note: "200 millis", act: "1 second" } as const
+
 /** Overwrites what it drew before; what does not fit is left out, since it could not be overwritten. */
 export const terminal = ({ size, write }: Output, colour: boolean): Screen => {
   let drawn = 0
@@ -40,8 +43,8 @@ export const terminal = ({ size, write }: Output, colour: boolean): Screen => {
   return {
     draw,
     act: draw,
-    note: draw,
-    end: draw,
+    note: (shown) => Effect.andThen(draw(shown), Effect.sleep(paces.note)),
+    end: (shown) => Effect.andThen(draw(shown), Effect.sleep(paces.act)),
     say: (lines) => Effect.sync(() => write(`${lines.join("\n")}\n`))
   }
 }

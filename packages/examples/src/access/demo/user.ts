@@ -42,7 +42,7 @@ const placed = ({ file, object }: Manifest, namespace: string): Effect.Effect<Ma
       )
 
 /** Where and what a manifest is, once both are known to be fit for the demo. */
-export const prepare = (manifest: Manifest, namespace: string) =>
+const prepare = (manifest: Manifest, namespace: string) =>
   Effect.all({ resource: resourceOf(manifest), object: placed(manifest, namespace) })
 
 /** `kubectl apply --server-side --force-conflicts --field-manager=...`. */

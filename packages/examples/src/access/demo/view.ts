@@ -72,14 +72,16 @@ export const duration = (millis: number): string => {
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${String(seconds % 60).padStart(2, "0")}s`
 }
 
+const counted = (count: unknown, noun: string): string => `${String(count)} ${noun}${count === 1 ? "" : "s"}`
+
 const contentOf = (object: KubeObject): string => {
   if (object.kind === "Scope") return `roles: ${told(object, "roles") ?? "not counted"}`
   if (object.kind === "ConfigMap") return `for ${Object.keys(dataOf(object)).sort().join(", ") || "nobody"}`
   const { members, rules } = statusOf(object)
-  return rules === undefined ? "" : `${rules} rules for ${members} members`
+  return rules === undefined ? "" : `${counted(rules, "rule")} for ${counted(members, "member")}`
 }
 
-export const rowOf = (view: View, object: KubeObject): Row => {
+const rowOf = (view: View, object: KubeObject): Row => {
   const ready = readyOf(object)
   const next = view.next.get(titleOf(object))
   const isDeleting = object.metadata.deletionTimestamp !== undefined
