@@ -103,7 +103,7 @@ const kinds: ReadonlyArray<BuiltIn> = [
       "status.podIP": "status.podIP",
       "status.nominatedNodeName": "status.nominatedNodeName"
     },
-    rules: podRules([])
+    rules: podRules([], ["lastProbeTime", "lastTransitionTime"])
   },
   {
     group: "",

@@ -59,12 +59,25 @@ const withoutEmpty = (object: KubeObject, fields: ReadonlyArray<string>): KubeOb
 }
 
 export const secretRules: KindRules = {
-  defaults: (object) => ({ ...withoutEmpty(object, ["data", "stringData"]), type: object.type ?? "Opaque" }),
-  prepare: (secret) => {
-    const { stringData, ...rest } = secret
-    if (!isObject(stringData)) return secret
-    const own = Object.fromEntries(Object.entries(stringData).map(([key, text]) => [key, base64(String(text))]))
-    return { ...rest, data: { ...(isObject(rest.data) ? rest.data : {}), ...own } } as unknown as KubeObject
+  // A write that is no apply owns what it says in stringData as data (F109).
+  defaults: (secret) => {
+    const { stringData, ...rest } = withoutEmpty(secret, ["data", "stringData"])
+    const own = isObject(stringData)
+      ? Object.fromEntries(Object.entries(stringData).map(([key, text]) => [key, base64(String(text))]))
+      : undefined
+    return {
+      ...rest,
+      ...(own !== undefined && { data: { ...(isObject(rest.data) ? rest.data : {}), ...own } }),
+      type: rest.type ?? "Opaque"
+    } as KubeObject
+  },
+  undecodable: ({ data }) => {
+    if (!isObject(data)) return undefined
+    for (const value of Object.values(data)) {
+      const at = typeof value === "string" ? base64Mistake(value) : undefined
+      if (at !== undefined) return `illegal base64 data at input byte ${at}`
+    }
+    return undefined
   },
   validate: (object, live) => [
     ...keyCauses(object, "data"),
@@ -74,6 +87,16 @@ export const secretRules: KindRules = {
       : []),
     ...immutable(object, live, ["data"])
   ]
+}
+
+/** The first byte at which Go's decoder stops; line breaks are skipped. */
+const base64Mistake = (text: string): number | undefined => {
+  const whole = /^[A-Za-z0-9+/]*/.exec(text.replaceAll(/[\r\n]/g, ""))![0]
+  const rest = text.replaceAll(/[\r\n]/g, "").slice(whole.length)
+  if (whole.length % 4 === 0 && rest === "") return undefined
+  if ((whole.length % 4 === 2 && rest === "==") || (whole.length % 4 === 3 && rest === "=")) return undefined
+  // A last quantum that is not whole is told by where it begins; a stray letter by where it stands.
+  return rest === "" ? whole.length - (whole.length % 4) : whole.length
 }
 
 const base64 = (text: string): string => {

@@ -26,13 +26,30 @@ const inside = (value: unknown, [head, ...rest]: ReadonlyArray<string>): unknown
   return head === undefined ? podDefaults(value) : { ...value, [head]: inside(value[head], rest) }
 }
 
-/** Kinds that hold the spec of a Pod, at this path in their own spec. */
-export const podRules = (path: ReadonlyArray<string>): KindRules => ({
-  defaults: (object) => ({ ...object, spec: inside(object.spec, path) }) as KubeObject
+/** Times that Go writes as null where a condition has none. */
+const withTimes = (status: unknown, times: ReadonlyArray<string>): unknown => {
+  if (!isObject(status) || !isList(status.conditions)) return status
+  const conditions = status.conditions.map((condition) =>
+    isObject(condition) ? { ...Object.fromEntries(times.map((time) => [time, null])), ...condition } : condition
+  )
+  return { ...status, conditions }
+}
+
+/** Kinds that hold the spec of a Pod at this path in their own spec, and whose conditions have these times. */
+export const podRules = (
+  path: ReadonlyArray<string>,
+  times: ReadonlyArray<string> = ["lastTransitionTime"]
+): KindRules => ({
+  defaults: (object) =>
+    ({
+      ...object,
+      spec: inside(object.spec, path),
+      ...(object.status !== undefined && { status: withTimes(object.status, times) })
+    }) as KubeObject
 })
 
 export const deploymentRules: KindRules = {
-  ...podRules(["template", "spec"]),
+  ...podRules(["template", "spec"], ["lastTransitionTime", "lastUpdateTime"]),
   prepare: (deployment) => (isObject(deployment.status) ? deployment : { ...deployment, status: {} }),
   validate: ({ spec }, live) => {
     if (!isObject(spec) || !isObject(spec.selector)) return [fieldRequired("spec.selector")]

@@ -300,9 +300,10 @@ const update = (
   const stored = definition.toStorage(owned)
   const before = find(txn.state, definition.resource, keyOf(target.namespace, name))!
   const prepared = definition.rules.prepare?.(stored, before, { now, draw: txn.draw }) ?? stored
-  const next = isNewGeneration(definition, prepared, before)
-    ? { ...prepared, metadata: { ...prepared.metadata, generation: (before.metadata.generation ?? 0) + 1 } }
-    : prepared
+  const next =
+    subresource !== "status" && isNewGeneration(definition, prepared, before)
+      ? { ...prepared, metadata: { ...prepared.metadata, generation: (before.metadata.generation ?? 0) + 1 } }
+      : prepared
   Validation.check({
     definition,
     object: definition.custom ? { ...owned, metadata: next.metadata } : next,
