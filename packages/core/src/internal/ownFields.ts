@@ -3,6 +3,7 @@
  * share is held once.
  */
 import type { KubeObject, ManagedFieldsEntry } from "../KubeObject.ts"
+import { type Json, sameRecord } from "./sameJson.ts"
 
 type Entries = ReadonlyArray<ManagedFieldsEntry>
 
@@ -12,19 +13,32 @@ const sharedMax = 1_000
 /** Gives objects as the cache keeps them. The object given is not touched: it may be the state of a server in this process. */
 export const make = (manager: string): ((object: KubeObject) => KubeObject) => {
   const shared = new Map<string, Entries>()
+  /** Most objects of a kind have the same; comparing is cheaper than making a text. */
+  let recent: Entries = []
   const share = (entries: Entries): Entries => {
+    if (isSame(entries, recent)) return recent
     const timeless = entries.map(({ time: _, ...entry }) => entry)
     const text = JSON.stringify(timeless)
     const known = shared.get(text)
-    if (known !== undefined) return known
-    if (shared.size >= sharedMax) shared.clear()
-    shared.set(text, timeless)
-    return timeless
+    if (known === undefined) {
+      if (shared.size >= sharedMax) shared.clear()
+      shared.set(text, timeless)
+    }
+    recent = known ?? timeless
+    return recent
   }
   return (object) => {
-    const { managedFields, ...metadata } = object.metadata
+    const { managedFields } = object.metadata
     if (managedFields === undefined) return object
     const own = managedFields.filter((entry) => entry.manager === manager)
-    return { ...object, metadata: own.length === 0 ? metadata : { ...metadata, managedFields: share(own) } }
+    if (own.length > 0) return { ...object, metadata: { ...object.metadata, managedFields: share(own) } }
+    const { managedFields: _, ...metadata } = object.metadata
+    return { ...object, metadata }
   }
 }
+
+const timeOnly: ReadonlySet<string> = new Set(["time"])
+
+const isSame = (a: Entries, b: Entries): boolean =>
+  a.length === b.length &&
+  a.every((entry, i) => sameRecord(entry as unknown as Json, b[i] as unknown as Json, timeOnly))
