@@ -181,7 +181,7 @@ export const request: Arbitrary.Arbitrary<Request> = Arbitrary.all({
   status,
   metadata,
   operations,
-  uid: pick<Guard>(...Array.from({ length: 10 }, () => "none" as const), "now", "now", "old", "wrong"),
-  version: pick<Guard>(...Array.from({ length: 10 }, () => "none" as const), "now", "now", "old", "wrong"),
+  uid: pick<Guard>(...Array.from({ length: 7 }, () => "none" as const), "now", "now", "old", "wrong"),
+  version: pick<Guard>(...Array.from({ length: 7 }, () => "none" as const), "now", "now", "old", "wrong"),
   dryRun: pick(false, false, false, false, false, false, false, false, true)
 })
