@@ -217,10 +217,24 @@ export const paths = (set: FieldSet): ReadonlyArray<Path> => {
   return out
 }
 
+/** Both ways of each pair: an entry that stays is neither read nor written again. */
+const decoded = new WeakMap<object, FieldSet>()
+const encoded = new WeakMap<FieldSet, FieldsV1>()
+
+/** The same object for the same set. */
 export const encode = (set: FieldSet): FieldsV1 => {
+  const known = encoded.get(set)
+  if (known !== undefined) return known
+  const out = encodeNode(set)
+  encoded.set(set, out)
+  decoded.set(out, set)
+  return out
+}
+
+const encodeNode = (set: FieldSet): FieldsV1 => {
   const out: Record<string, FieldsV1> = {}
   for (const [element, child] of sorted(set)) {
-    out[element] = child.children.size === 0 ? {} : child.member ? { ".": {}, ...encode(child) } : encode(child)
+    out[element] = child.children.size === 0 ? {} : child.member ? { ".": {}, ...encodeNode(child) } : encodeNode(child)
   }
   return out
 }
@@ -228,8 +242,12 @@ export const encode = (set: FieldSet): FieldsV1 => {
 /** Undefined if it is not in the wire form. Elements of kinds that are not known are dropped. */
 export const decode = (fields: unknown): FieldSet | undefined => {
   if (!isObject(fields)) return undefined
+  const known = decoded.get(fields)
+  if (known !== undefined) return known
   try {
-    return { ...decodeNode(fields), member: false }
+    const set = { ...decodeNode(fields), member: false }
+    decoded.set(fields, set)
+    return set
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error

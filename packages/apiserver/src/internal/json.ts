@@ -67,6 +67,22 @@ export const mapItems = (
   return out.some((item, index) => item !== items[index]) ? out : items
 }
 
+/** `after` with every part that equals its place in `before` taken from there; items of lists are compared by index. */
+export const reuse = (before: unknown, after: unknown): unknown => {
+  if (before === after) return before
+  if (isList(before) && isList(after)) {
+    const out = mapItems(after, (item, at) => (at < before.length ? reuse(before[at], item) : item))
+    return out.length === before.length && out.every((item, at) => item === before[at]) ? before : out
+  }
+  if (!isObject(before) || !isObject(after)) return after
+  const out = mapEntries(after, (own, key) => (Object.hasOwn(before, key) ? reuse(before[key], own) : own))
+  const keys = Object.keys(out)
+  return keys.length === Object.keys(before).length &&
+    keys.every((key) => Object.hasOwn(before, key) && out[key] === before[key])
+    ? before
+    : out
+}
+
 /** Items by what `f` says of them, in the order in which that was first said. */
 export const groupBy = <A, K>(items: ReadonlyArray<A>, f: (item: A) => K): Map<K, Array<A>> => {
   const out = new Map<K, Array<A>>()

@@ -10,7 +10,7 @@ import { type Comparison, compare, merge, remove } from "./fieldMerge.ts"
 import * as Set from "./fieldSet.ts"
 import { type FieldType, ofObject } from "./fieldType.ts"
 import { fieldsOf, misfits, reconcile, withNamedFields } from "./fieldTyping.ts"
-import { equals, isObject, type JsonObject, mapEntries, withEntry, withoutEntry } from "./json.ts"
+import { equals, isObject, type JsonObject, mapEntries, reuse, withEntry, withoutEntry } from "./json.ts"
 import { cap, decode, encode, idOf, isReset, type Manager, type Managers } from "./managers.ts"
 import type { Schema } from "./schema.ts"
 import { applyDefaults } from "./schemaShaping.ts"
@@ -188,9 +188,15 @@ const shift = (world: World, live: unknown, next: unknown, managers: Managers, s
 /**
  * Removes what the manager applied last time, does not apply now, and nobody else owns. `managers` has the present set of the manager already.
  */
-const pruneGivenUp = (world: World, merged: unknown, managers: Managers, last: Manager | undefined): unknown => {
+const pruneGivenUp = (
+  world: World,
+  merged: unknown,
+  managers: Managers,
+  last: Manager | undefined,
+  present: Set.FieldSet
+): unknown => {
   const type = last === undefined ? undefined : world.typeOf(last.apiVersion)
-  if (last === undefined || type === undefined || Set.isEmpty(last.fields)) return merged
+  if (last === undefined || type === undefined || Set.isEmpty(Set.difference(last.fields, present))) return merged
   const lastSet = withNamedFields(last.fields, type)
   let pruned = remove(type, merged, lastSet)
   const owned = new Map<string, Set.FieldSet>([[last.apiVersion, Set.empty]])
@@ -246,16 +252,16 @@ export const apply = (input: ApplyInput): Applied => {
   )
   const last = before.get(id)
   const managers: Managers = new Map(before)
-  managers.set(id, { ...self, time: last?.time, fields: world.filter(fieldsOf(world.type, applied)) })
-  const merged = pruneGivenUp(world, merge(world.type, live, applied), managers, last) as JsonObject
+  const present = world.filter(fieldsOf(world.type, applied))
+  managers.set(id, { ...self, time: last?.time, fields: present })
+  const merged = pruneGivenUp(world, merge(world.type, live, applied), managers, last, present) as JsonObject
   const shifted = shift(world, live, merged, managers, id)
   if (!input.force && shifted.conflicts.size > 0) return conflictsOf(shifted.conflicts)
   const touched = !equals(live, merged)
   const after = strip(shifted.managers, id, touched ? input.now : undefined)
-  const object = withManagedFields(
-    touched ? withoutNullMetadata(applyDefaults(input.schema, merged) as JsonObject) : live,
-    encode(after)
-  )
+  // Defaults that come back in place of what was given up are new objects, but often equal ones.
+  const filled = touched ? reuse(live, withoutNullMetadata(applyDefaults(input.schema, merged) as JsonObject)) : live
+  const object = withManagedFields(filled as JsonObject, encode(after))
   return input.live !== undefined && equalButTimes(input.live, object)
     ? { _tag: "Applied", object: input.live, changed: false }
     : { _tag: "Applied", object, changed: true }
