@@ -275,7 +275,7 @@ const read =
     return value === undefined || value === null ? "" : String(value)
   }
 
-export const unknownPlainLabel = (label: string): string => `field label not supported: ${label}`
+const unknownPlainLabel = (label: string): string => `field label not supported: ${label}`
 
 const unknownLabel = (label: string): string =>
   `${JSON.stringify(label)} is not a known field selector: only "metadata.name", "metadata.namespace"`

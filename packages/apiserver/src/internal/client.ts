@@ -66,7 +66,7 @@ const texts = (query: Asked["query"]): Request["query"] => {
   return out
 }
 
-export const operationOf = ({ name, namespace, resource, subresource, verb }: Asked): ApiError.Operation => ({
+const operationOf = ({ name, namespace, resource, subresource, verb }: Asked): ApiError.Operation => ({
   verb,
   resource: Client.formatResource(resource, subresource),
   ...(name !== undefined && { ref: { namespace, name } })
@@ -190,16 +190,19 @@ const openWatch = (
     return Stream.concat(Stream.fromArray(opened.initial.map(toEvent)), Stream.fromQueue(queue))
   })
 
-const withKind =
-  (resource: Resource) =>
-  (object: KubeObject.KubeObject): KubeObject.KubeObject =>
-    object.kind === undefined ? { ...object, apiVersion: KubeObject.apiVersion(resource), kind: resource.kind } : object
-
-export const make = (server: Server.Server, calls: Calls): ApiClient["Service"] => {
+/** The verbs with one request and one answer. */
+const asking = (server: Server.Server, calls: Calls) => {
   const request = (asked: Asked) => ask(server, calls, asked)
   const object = (asked: Asked) => Effect.map(request(asked), ({ body }) => body as KubeObject.KubeObject)
   const write = (asked: (manager: string) => Asked) => Effect.flatMap(FieldManager, (manager) => object(asked(manager)))
-  return ApiClient.of({
+  return { request, object, write }
+}
+
+type Verbs<Names extends keyof ApiClient["Service"]> = Pick<ApiClient["Service"], Names>
+
+const reads = (server: Server.Server, calls: Calls): Verbs<"get" | "list" | "watch" | "discover" | "schema"> => {
+  const { object, request } = asking(server, calls)
+  return {
     get: (resource, { name, namespace }, options) =>
       object({ verb: "get", method: "GET", resource, namespace, name, query: { ...options } }),
     list: (resource, options = {}) =>
@@ -230,6 +233,17 @@ export const make = (server: Server.Server, calls: Calls): ApiClient["Service"] 
         })
       )
     },
+    discover: (resource) => learn(server, calls, resource, discoveredOf),
+    schema: (resource) => learn(server, calls, resource, schemaOf)
+  }
+}
+
+const writes = (
+  server: Server.Server,
+  calls: Calls
+): Verbs<"create" | "replace" | "patch" | "delete" | "deleteCollection"> => {
+  const { request, write } = asking(server, calls)
+  return {
     create: (resource, body, options) =>
       write((manager) => ({
         verb: "create",
@@ -260,7 +274,7 @@ export const make = (server: Server.Server, calls: Calls): ApiClient["Service"] 
         namespace,
         name,
         subresource: options?.subresource,
-        body: patch.type === "apply" ? typed(resource, patch.body) : patch.body,
+        body: patch.type === "apply" && options?.subresource !== "scale" ? typed(resource, patch.body) : patch.body,
         contentType: contentTypes[patch.type],
         query: {
           ...writeQuery(options, manager),
@@ -283,13 +297,14 @@ export const make = (server: Server.Server, calls: Calls): ApiClient["Service"] 
           query: { fieldSelector, labelSelector },
           ...deleteBody(rest)
         }),
-        ({ body }) => (isStatus(body) ? [] : pageOf(body).items.map(withKind(resource)))
+        ({ body }) => (isStatus(body) ? [] : pageOf(body).items)
       )
-    },
-    discover: (resource) => learn(server, calls, resource, discoveredOf),
-    schema: (resource) => learn(server, calls, resource, schemaOf)
-  })
+    }
+  }
 }
+
+export const make = (server: Server.Server, calls: Calls): ApiClient["Service"] =>
+  ApiClient.of({ ...reads(server, calls), ...writes(server, calls) })
 
 const pageOf = (body: unknown): Client.ListPage => {
   const { items, metadata } = body as {

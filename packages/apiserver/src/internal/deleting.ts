@@ -48,7 +48,7 @@ const seconds = (text: string | undefined): void => {
 }
 
 /** From the body and the query (F117). */
-export const options = (request: Request): DeleteOptions => {
+const options = (request: Request): DeleteOptions => {
   const body = bodyOf(request)
   const { query } = request
   seconds(query.gracePeriodSeconds)

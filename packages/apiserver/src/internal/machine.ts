@@ -14,6 +14,7 @@ import { isObject } from "./json.ts"
 import * as Listing from "./listing.ts"
 import { bytes, timestamp } from "./objectMeta.ts"
 import { draw } from "./random.ts"
+import * as Patching from "./patching.ts"
 import * as Refusal from "./refusal.ts"
 import type { Request, Response } from "./request.ts"
 import * as Selectors from "./selector.ts"
@@ -40,7 +41,7 @@ const transaction = (state: State, { now, seed }: Pick<Request, "now" | "seed">)
   draw: draw(seed)
 })
 
-export const refused = (
+const refused = (
   { body, code, retryAfterSeconds }: Refusal.Refusal,
   warnings: ReadonlyArray<string> = []
 ): Response => ({
@@ -214,7 +215,7 @@ const respondToOne = (txn: Transaction, definition: Definition, request: Request
     case "PUT":
       return Writing.replace(txn, { definition, namespace, request, options: writeOptions(request, "UpdateOptions") })
     case "PATCH":
-      return Writing.patch(txn, { definition, namespace, request, options: writeOptions(request, "PatchOptions") })
+      return Patching.patch(txn, { definition, namespace, request, options: writeOptions(request, "PatchOptions") })
     case "DELETE":
       return Deleting.one(txn, definition, namespace, request)
   }

@@ -89,20 +89,13 @@ export const decode = (value: unknown, prefix: string): DecodedMeta => {
         } else if (time !== undefined) meta[field] = time
         break
       }
-      case "map": {
-        if (!isObject(member)) {
-          wrong(field, member, "map[string]string")
-          break
-        }
-        const entries = Object.entries(member)
-        for (const [, text] of entries) if (text !== null && typeof text !== "string") wrong(field, text, "string")
-        if (entries.length > 0) {
-          meta[field] = entries.some(([, text]) => text === null)
-            ? Object.fromEntries(entries.map(([key, text]) => [key, text ?? ""]))
-            : member
+      case "map":
+        if (!isObject(member)) wrong(field, member, "map[string]string")
+        else {
+          const texts = decodeTexts(member, (found) => wrong(field, found, "string"))
+          if (texts !== undefined) meta[field] = texts
         }
         break
-      }
       case "list":
         if (!Array.isArray(member)) wrong(field, member, "[]string")
         else {
@@ -123,6 +116,16 @@ export const decode = (value: unknown, prefix: string): DecodedMeta => {
     }
   }
   return { meta, unknown, mistake }
+}
+
+/** A null is an empty text; undefined for an empty map. */
+const decodeTexts = (map: JsonObject, wrong: (found: unknown) => void): JsonObject | undefined => {
+  const entries = Object.entries(map)
+  for (const [, text] of entries) if (text !== null && typeof text !== "string") wrong(text)
+  if (entries.length === 0) return undefined
+  return entries.some(([, text]) => text === null)
+    ? Object.fromEntries(entries.map(([key, text]) => [key, text ?? ""]))
+    : map
 }
 
 const decodeOwner = (

@@ -42,7 +42,7 @@ const unparsed = (message: string) => badRequest(`unable to parse requirement: $
 const has = (labels: Labels, key: string): boolean => Object.hasOwn(labels, key)
 
 /** Throws a 400 if the text is no label selector. */
-export const labels = (text: string | undefined): Selector => {
+const labels = (text: string | undefined): Selector => {
   if (text === undefined || text.trim() === "") return always
   const all = tokens(text)
   let at = 0
@@ -146,7 +146,7 @@ export interface FieldLabels {
 }
 
 /** Throws a 400 if the text is no field selector or names a field that the kind does not offer. */
-export const fields = (text: string | undefined, known: FieldLabels): Selector => {
+const fields = (text: string | undefined, known: FieldLabels): Selector => {
   if (text === undefined || text === "") return always
   const requirements = text
     .split(",")

@@ -1,12 +1,10 @@
-/** Create, replace, patch and apply: from a decoded request to a stored object (F1 to F33, F70 to F110). */
+/** Create and replace, and what every change of an object goes through: from a decoded request to a stored object (F1 to F33, F70 to F77, F85). */
 import type { KubeObject, ManagedFieldsEntry, ObjectMeta } from "@fixpoint/core/KubeObject"
 import { decode, type DecodeOptions, type FieldValidation } from "./decode.ts"
 import { keyOf, type Definition } from "./definition.ts"
 import * as Deleting from "./deleting.ts"
-import { equals, isObject, type JsonObject } from "./json.ts"
+import { equals, isObject } from "./json.ts"
 import * as ManagedFields from "./managedFields.ts"
-import { jsonType } from "./objectMeta.ts"
-import { jsonPatch, mergePatch } from "./patch.ts"
 import * as Refusal from "./refusal.ts"
 import type { Request, Response } from "./request.ts"
 import { commit, definitionAt, find, type Transaction } from "./state.ts"
@@ -31,7 +29,7 @@ export interface Target {
 
 const answer = (txn: Transaction, code: number, body: unknown): Response => ({ code, body, warnings: txn.warnings })
 
-const decodeOptions = (
+export const decodeOptions = (
   { options, request }: Target,
   kind: { readonly patched?: boolean; readonly applied?: boolean } = {}
 ): DecodeOptions => ({
@@ -69,7 +67,7 @@ export const checkNamespace = (
   if (found.metadata.deletionTimestamp !== undefined) throw Refusal.terminating(definition, name, namespace)
 }
 
-const placed = (object: KubeObject, { definition, namespace }: Target): KubeObject => {
+export const placed = (object: KubeObject, { definition, namespace }: Target): KubeObject => {
   const { namespace: said, ...rest } = object.metadata
   if (!definition.namespaced) return said === undefined ? object : { ...object, metadata: rest }
   if (said === namespace) return object
@@ -89,7 +87,7 @@ const withoutField = (object: KubeObject, field: string): KubeObject => {
 }
 
 /** `managed` is what an apply has reckoned; other writes reckon it here. */
-const createDecoded = (txn: Transaction, target: Target, decoded: KubeObject, managed: boolean): Response => {
+export const createDecoded = (txn: Transaction, target: Target, decoded: KubeObject, managed: boolean): Response => {
   const { definition, options } = target
   const given = placed(decoded, target)
   if (given.metadata.resourceVersion !== undefined && given.metadata.resourceVersion !== "0") {
@@ -154,7 +152,7 @@ export const create = (txn: Transaction, target: Target): Response => {
   return createDecoded(txn, target, decoded, false)
 }
 
-const checkName = (object: KubeObject, name: string): void => {
+export const checkName = (object: KubeObject, name: string): void => {
   const said = object.metadata.name
   if (said === undefined || said === "") {
     throw Refusal.badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
@@ -275,7 +273,7 @@ const isNewGeneration = ({ generation, hasStatus }: Definition, next: KubeObject
 }
 
 /** From here on a replace, a patch and an apply are one. `live` is in the version of the request. */
-const update = (
+export const update = (
   txn: Transaction,
   target: Target,
   live: KubeObject,
@@ -331,7 +329,7 @@ const store = (txn: Transaction, target: Target, before: KubeObject, next: KubeO
 }
 
 /** What both ways of owning fields ask of a request. */
-const managing = (txn: Transaction, { definition, options, request }: Target) => ({
+export const managing = (txn: Transaction, { definition, options, request }: Target) => ({
   schema: definition.schema,
   manager: options.manager,
   apiVersion: definition.apiVersion,
@@ -364,18 +362,10 @@ const withManagers = (
   }
 }
 
-const acceptedPatches = {
-  custom:
-    "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
-  builtIn: "415: Unsupported Media Type"
-}
-
-const jsonPatchLongest = 10_000
-
 export const scaleOf = (object: KubeObject, { scale }: Definition): KubeObject => Scaling.scaleOf(object, scale!)
 
 /** Writes the replicas through the Scale (F140). */
-const rescale = (txn: Transaction, target: Target, live: KubeObject, sent: unknown): Response => {
+export const rescale = (txn: Transaction, target: Target, live: KubeObject, sent: unknown): Response => {
   const { definition } = target
   const { metadata = {}, ...scale } = isObject(sent) ? sent : {}
   const said = isObject(metadata) && typeof metadata.resourceVersion === "string" ? metadata.resourceVersion : ""
@@ -385,106 +375,7 @@ const rescale = (txn: Transaction, target: Target, live: KubeObject, sent: unkno
   return { ...done, body: scaleOf(done.body as KubeObject, definition) }
 }
 
-export const patch = (txn: Transaction, target: Target): Response => {
-  const { definition, namespace, options, request } = target
-  const name = request.name!
-  const type = (request.contentType ?? "").split(";")[0]!.trim()
-  if (type === "application/apply-patch+yaml") return apply(txn, target)
-  if (type !== "application/merge-patch+json" && type !== "application/json-patch+json") {
-    throw Refusal.unsupportedMediaType(definition.custom ? acceptedPatches.custom : acceptedPatches.builtIn)
-  }
-  if (options.force) {
-    throw Refusal.invalidOptions(
-      "PatchOptions",
-      Refusal.fieldForbidden("force", "may not be specified for non-apply patch")
-    )
-  }
-  const stored = find(txn.state, definition.resource, keyOf(namespace, name))
-  if (stored === undefined) throw Refusal.notFound(definition, name)
-  const live = definition.fromStorage(stored)
-  if (type === "application/json-patch+json" && Array.isArray(request.body) && request.body.length > jsonPatchLongest) {
-    throw Refusal.tooManyOperations(jsonPatchLongest, request.body.length)
-  }
-  const seen = request.subresource === "scale" ? scaleOf(live, definition) : live
-  const patched =
-    type === "application/merge-patch+json" ? mergePatch(seen, request.body) : jsonPatch(seen, request.body)
-  if (patched._tag === "BadRequest") throw Refusal.badRequest(patched.message)
-  if (patched._tag === "Rejected" || !isObject(patched.value)) throw Refusal.patchRejected()
-  if (request.subresource === "scale") return rescale(txn, target, live, patched.value)
-  checkName({ metadata: isObject(patched.value.metadata) ? patched.value.metadata : {} } as unknown as KubeObject, name)
-  const decoded = decode(txn, definition, patched.value, decodeOptions(target, { patched: true }))
-  return update(txn, target, live, placed(decoded, target), {})
-}
-
-/** On these an apply of an empty value is never quiet (F104). */
-const neverQuiet = ["labels", "annotations", "finalizers", "ownerReferences"] as const
-
-const isEmpty = (value: unknown): boolean =>
-  (Array.isArray(value) && value.length === 0) || (isObject(value) && Object.keys(value).length === 0)
-
-const applyBody = ({ definition, request }: Target, isPresent: boolean): JsonObject => {
-  const { body } = request
-  if (!isObject(body)) {
-    throw Refusal.badRequest(
-      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonType(body)} into Go value of type map[string]interface {}`
-    )
-  }
-  if (body.apiVersion !== definition.apiVersion || body.kind !== definition.kind) {
-    const [version, kind] = [body.apiVersion, body.kind].map((u) => (typeof u === "string" ? u : ""))
-    throw Refusal.badRequest(`invalid object type: ${version!.includes("/") ? "" : "/"}${version}, Kind=${kind}`)
-  }
-  const meta = isObject(body.metadata) ? body.metadata : {}
-  if (Array.isArray(meta.managedFields)) throw Refusal.badRequest("metadata.managedFields must be nil")
-  return {
-    ...body,
-    metadata: {
-      ...meta,
-      // Where there is no object yet, the body must name it.
-      ...(isPresent && (meta.name === undefined || meta.name === null || meta.name === "") && { name: request.name! })
-    }
-  }
-}
-
-const apply = (txn: Transaction, target: Target): Response => {
-  const { definition, namespace, options, request } = target
-  const name = request.name!
-  if (!options.managerGiven) {
-    throw Refusal.invalidOptions("PatchOptions", Refusal.fieldRequired("fieldManager", "is required for apply patch"))
-  }
-  const stored = find(txn.state, definition.resource, keyOf(namespace, name))
-  const body = applyBody(target, stored !== undefined)
-  const sent = body.metadata as JsonObject
-  const live = stored === undefined ? undefined : definition.fromStorage(stored)
-  if (live === undefined && request.subresource !== undefined) throw Refusal.notFound(definition, name)
-  const { resourceVersion, ...unversioned } = sent
-  const result = ManagedFields.apply({
-    ...managing(txn, target),
-    live,
-    applied: { ...body, metadata: unversioned },
-    force: options.force
-  })
-  if (result._tag === "TypeError") throw Refusal.internal(result.message)
-  if (result._tag === "Conflicts") throw Refusal.applyConflict(result.causes, result.message)
-  const decoded = decode(txn, definition, result.object, decodeOptions(target, { applied: true }))
-  checkName(decoded, name)
-  if (live === undefined) {
-    if (typeof sent.uid === "string" && sent.uid !== "") throw Refusal.uidOfNone(definition, name, sent.uid)
-    checkNamespace(txn, definition, namespace, name)
-    const made = createDecoded(txn, target, withVersionSaid(decoded, undefined), true)
-    // What is not stored bears the version that was sent (F27).
-    if (!options.dryRun || typeof resourceVersion !== "string") return made
-    return { ...made, body: withVersionSaid(made.body as KubeObject, resourceVersion) }
-  }
-  const said =
-    resourceVersion === undefined || resourceVersion === null ? live.metadata.resourceVersion : resourceVersion
-  const always =
-    definition.custom &&
-    request.subresource === undefined &&
-    neverQuiet.some((field) => isEmpty(sent[field]) && live.metadata[field] === undefined)
-  return update(txn, target, live, withVersionSaid(placed(decoded, target), String(said)), { applied: true, always })
-}
-
-const withVersionSaid = (object: KubeObject, said: string | undefined): KubeObject => {
+export const withVersionSaid = (object: KubeObject, said: string | undefined): KubeObject => {
   const { resourceVersion: _, ...meta } = object.metadata
   return { ...object, metadata: { ...meta, ...(said !== undefined && { resourceVersion: said }) } as ObjectMeta }
 }
