@@ -99,7 +99,9 @@ describe("Reflector over an API server in memory", () => {
           }
         }
         for (const answer of answers) answer()
-        yield* after("2 minutes")
+        world.between.list = undefined
+        world.between.watch = undefined
+        yield* after("1 minute")
         yield* settle
         yield* assertEqual(world, store)
         assert.deepStrictEqual(wrong, [])
