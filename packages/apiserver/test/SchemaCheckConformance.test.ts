@@ -3,6 +3,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import * as ControlPlane from "@fixpoint/testing/ControlPlane"
 import * as Effect from "effect/Effect"
 import { applyDefaults, check, dropNulls, prune, type Schema, validate } from "../src/internal/structuralSchema.ts"
+import { mergePatch } from "../src/internal/patch.ts"
 import * as RealServer from "./realServer.ts"
 import { refusedSchemas, rich, validated } from "./schemaCorpus.ts"
 
@@ -78,8 +79,131 @@ describe.runIf(ControlPlane.available())("schemas and a real API server", () => 
         }
       })
     )
+
+    it.effect("let pass what was wrong before a schema grew stricter, until it is changed (F136)", () =>
+      Effect.gen(function* () {
+        const server = RealServer.make(yield* ControlPlane.ControlPlane)
+        const definition = definitionOf("ratchets", ratcheted(100), true)
+        yield* RealServer.serve(server, { ...definition, spec: { ...definition.spec, names: ratchetNames } })
+        const list = "/apis/check.example.com/v1/namespaces/default/ratchets"
+        const body = { apiVersion: "check.example.com/v1", kind: "Ratchet", metadata: { name: "r" }, spec: tooMuch }
+        const made = yield* server.request("POST", list, body)
+        assert.strictEqual(made.code, 201, JSON.stringify(made.body))
+        yield* server.request("PATCH", `${list}/r/status`, { status: { n: 50 } }, { contentType: RealServer.merge })
+        const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/ratchets.check.example.com"
+        const versions = definitionOf("ratchets", ratcheted(10), true).spec.versions
+        yield* server.request("PATCH", path, { spec: { versions } }, { contentType: RealServer.merge })
+        // The new schema is in force once it refuses what is new.
+        for (let tries = 0; ; tries++) {
+          const probe = yield* server.request("POST", `${list}?dryRun=All`, { ...body, metadata: { name: "probe" } })
+          if (probe.code === 422) break
+          assert.isBelow(tries, 200, "the schema was not changed within 10 s")
+          yield* Effect.sleep("50 millis")
+        }
+        const live = (yield* server.request("GET", `${list}/r`)).body
+        for (const [part, patch] of ratchetPatches) {
+          const status = part === "status"
+          const real = yield* server.request("PATCH", `${list}/r${status ? "/status" : ""}?dryRun=All`, patch, {
+            contentType: RealServer.merge
+          })
+          const next = mergePatch(live, patch)
+          const causes = validate(
+            ratcheted(10),
+            next._tag === "Patched" ? next.value : undefined,
+            live,
+            status ? { subresource: "status" } : {}
+          )
+          assert.deepStrictEqual(sorted(causes), sorted(real.body.details?.causes), JSON.stringify(patch))
+          assert.strictEqual(real.code, causes.length === 0 ? 200 : 422, JSON.stringify(real.body))
+        }
+      })
+    )
   })
 })
+
+const ratchetNames = { plural: "ratchets", singular: "ratchet", kind: "Ratchet", listKind: "RatchetList" }
+
+/** Numbers of every kind of place, up to a limit. */
+const ratcheted = (maximum: number): Schema => {
+  const n: Schema = { type: "integer", maximum }
+  return {
+    type: "object",
+    properties: {
+      spec: {
+        type: "object",
+        properties: {
+          n,
+          other: n,
+          map: { type: "object", additionalProperties: n },
+          list: { type: "array", items: n },
+          set: { type: "array", items: n, "x-kubernetes-list-type": "set" },
+          rows: {
+            type: "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["k"],
+            items: { type: "object", required: ["k"], properties: { k: { type: "string" }, n } }
+          },
+          deep: { type: "object", properties: { deeper: { type: "object", properties: { n, m: n } } } }
+        }
+      },
+      status: { type: "object", properties: { n, m: n } }
+    }
+  }
+}
+
+const tooMuch = {
+  n: 50,
+  map: { a: 50, b: 1 },
+  list: [50, 1],
+  set: [50, 1],
+  rows: [
+    { k: "a", n: 50 },
+    { k: "b", n: 1 }
+  ],
+  deep: { deeper: { n: 50 } }
+}
+
+const ratchetPatches: ReadonlyArray<readonly ["main" | "status", any]> = [
+  ["main", { metadata: { labels: { a: "b" } } }],
+  ["main", { spec: { other: 1 } }],
+  ["main", { spec: { n: 51 } }],
+  ["main", { spec: { n: 5 } }],
+  ["main", { spec: { map: { b: 2 } } }],
+  ["main", { spec: { map: { c: 50 } } }],
+  ["main", { spec: { map: { a: 51 } } }],
+  ["main", { spec: { list: [50, 1, 2] } }],
+  ["main", { spec: { list: [50, 1] } }],
+  ["main", { spec: { set: [1, 50] } }],
+  [
+    "main",
+    {
+      spec: {
+        rows: [
+          { k: "b", n: 1 },
+          { k: "a", n: 50 }
+        ]
+      }
+    }
+  ],
+  [
+    "main",
+    {
+      spec: {
+        rows: [
+          { k: "a", n: 50 },
+          { k: "c", n: 50 }
+        ]
+      }
+    }
+  ],
+  ["main", { spec: { rows: [{ k: "a", n: 51 }] } }],
+  ["main", { spec: { deep: { deeper: { m: 1 } } } }],
+  ["main", { spec: { deep: { deeper: { m: 50 } } } }],
+  ["main", { spec: { deep: null } }],
+  ["status", { status: { m: 1 } }],
+  ["status", { status: { n: 51 } }],
+  ["status", { status: { m: 50 } }]
+]
 
 describe.skipIf(ControlPlane.available())("schemas and a real API server", () => {
   it.skip("need KUBEBUILDER_ASSETS", () => {})
