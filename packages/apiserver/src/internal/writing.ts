@@ -176,12 +176,10 @@ export const replace = (txn: Transaction, target: Target): Response => {
   const live = find(txn.state, definition.resource, key)
   if (live === undefined) {
     if (!definition.createsOnUpdate || request.subresource !== undefined) throw Refusal.notFound(definition, name)
-    checkNamespace(txn, definition, namespace, name)
     const { resourceVersion: _, uid, ...rest } = next.metadata
-    const made = createDecoded(txn, target, { ...next, metadata: rest as ObjectMeta }, false)
-    if (uid === undefined) return made
-    const own = (made.body as KubeObject).metadata.uid
-    throw Refusal.otherUid(definition, name, etcdKey(definition, key), uid, own)
+    if (uid !== undefined) throw Refusal.otherUid(definition, name, etcdKey(definition, key), uid, "")
+    checkNamespace(txn, definition, namespace, name)
+    return createDecoded(txn, target, { ...next, metadata: rest as ObjectMeta }, false)
   }
   const { uid } = next.metadata
   if (uid !== undefined && uid !== live.metadata.uid) {
