@@ -263,6 +263,16 @@ export const leaseRules: ReadonlyArray<Case> = cases("leases", {
     })
   },
 
+  "a replace that would make it does not meet a uid (F74, F75)": function* (b) {
+    const uid = "11111111-1111-1111-1111-111111111111"
+    yield* refusedAs(b.replace(b.lease("a", {}, { uid })), {
+      _tag: "Conflict",
+      code: 409,
+      message: `Operation cannot be fulfilled on leases.coordination.k8s.io "a": StorageError: invalid object, Code: 4, Key: /registry/leases/${b.ns}/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: `
+    })
+    yield* refusedAs(b.get(leases, "a"), { _tag: "NotFound", code: 404 })
+  },
+
   "a merge patch may be guarded by a version (F71)": function* (b) {
     const made = yield* b.create(b.lease("a", { holderIdentity: "a" }))
     const renewed = yield* b.merge(leases, "a", { metadata: { resourceVersion: rv(made) }, spec: { renewTime: time } })
