@@ -1,12 +1,12 @@
 /** Values merged, pruned and compared by the types of their fields, as server-side apply does. All of them must fit their types (see `misfits`). */
-import * as Set from "./fieldSet.ts"
+import * as FieldSet from "./fieldSet.ts"
 import { deduce, elementOf, type FieldType, isSame, type ListType, type MapType, memberOf } from "./fieldType.ts"
 import { equals, groupBy, isList, isObject, type JsonObject, setEntry } from "./json.ts"
 
-const elementIn = (list: ListType, item: unknown): Set.PathElement => {
+const elementIn = (list: ListType, item: unknown): FieldSet.PathElement => {
   const named = elementOf(list, item)
   // Unreachable for what fits its type; the index keeps such an item apart from all others.
-  return "error" in named ? Set.index(-1) : named.element
+  return "error" in named ? FieldSet.index(-1) : named.element
 }
 
 /**
@@ -55,14 +55,14 @@ const mergeItems = (
 ): ReadonlyArray<unknown> => {
   const lefts = left.map((item) => elementIn(list, item))
   const rights = right.map((item) => elementIn(list, item))
-  const live = new Map<Set.PathElement, unknown>()
+  const live = new Map<FieldSet.PathElement, unknown>()
   // An item that is there twice is not merged with the applied one.
   lefts.forEach((element, at) => live.set(element, live.has(element) ? null : left[at]))
   const applied = new Map(rights.map((element, at) => [element, right[at]]))
   const shared = rights.filter((element) => live.has(element))
-  const merged = new globalThis.Set<Set.PathElement>()
+  const merged = new Set<FieldSet.PathElement>()
   const out: Array<unknown> = []
-  const take = (element: Set.PathElement): void => {
+  const take = (element: FieldSet.PathElement): void => {
     merged.add(element)
     out.push(merge(list.element, live.get(element), applied.get(element)))
   }
@@ -103,7 +103,7 @@ const mergeItems = (
 }
 
 /** The value without the members of the set. A map or list of which nothing is left becomes null, as on the server. */
-export const remove = (type: FieldType, value: unknown, gone: Set.FieldSet): unknown => {
+export const remove = (type: FieldType, value: unknown, gone: FieldSet.FieldSet): unknown => {
   const { list, map, scalar } = deduce(type, value)
   if (map !== undefined) {
     if (!isObject(value) || map.atomic || isBare(value)) return null
@@ -114,11 +114,11 @@ export const remove = (type: FieldType, value: unknown, gone: Set.FieldSet): unk
   return removeItems(list, value, gone)
 }
 
-const removeMembers = (map: MapType, value: JsonObject, gone: Set.FieldSet): unknown => {
+const removeMembers = (map: MapType, value: JsonObject, gone: FieldSet.FieldSet): unknown => {
   const out: Record<string, unknown> = {}
   let changed = false
   for (const [name, child] of Object.entries(value)) {
-    const set = gone.children.get(Set.field(name))
+    const set = gone.children.get(FieldSet.field(name))
     const type = memberOf(map, name)
     if (set?.member === true) changed = true
     else if (set === undefined || type === undefined) setEntry(out, name, child)
@@ -132,7 +132,7 @@ const removeMembers = (map: MapType, value: JsonObject, gone: Set.FieldSet): unk
   return Object.keys(out).length === 0 ? null : out
 }
 
-const removeItems = (list: ListType, value: ReadonlyArray<unknown>, gone: Set.FieldSet): unknown => {
+const removeItems = (list: ListType, value: ReadonlyArray<unknown>, gone: FieldSet.FieldSet): unknown => {
   const out: Array<unknown> = []
   for (const item of value) {
     const set = gone.children.get(elementIn(list, item))
@@ -145,28 +145,28 @@ const removeItems = (list: ListType, value: ReadonlyArray<unknown>, gone: Set.Fi
 
 /** The fields in which two values differ. */
 export interface Comparison {
-  readonly added: Set.FieldSet
-  readonly modified: Set.FieldSet
-  readonly removed: Set.FieldSet
+  readonly added: FieldSet.FieldSet
+  readonly modified: FieldSet.FieldSet
+  readonly removed: FieldSet.FieldSet
 }
 
 export const compare = (type: FieldType, before: unknown, after: unknown): Comparison => {
   const found: Found = {
-    added: new Set.FieldSetBuilder(),
-    modified: new Set.FieldSetBuilder(),
-    removed: new Set.FieldSetBuilder()
+    added: new FieldSet.FieldSetBuilder(),
+    modified: new FieldSet.FieldSetBuilder(),
+    removed: new FieldSet.FieldSetBuilder()
   }
   compareValues(type, before, after, [], found)
   return { added: found.added.done(), modified: found.modified.done(), removed: found.removed.done() }
 }
 
 interface Found {
-  readonly added: Set.FieldSetBuilder
-  readonly modified: Set.FieldSetBuilder
-  readonly removed: Set.FieldSetBuilder
+  readonly added: FieldSet.FieldSetBuilder
+  readonly modified: FieldSet.FieldSetBuilder
+  readonly removed: FieldSet.FieldSetBuilder
 }
 
-const compareValues = (type: FieldType, before: unknown, after: unknown, path: Set.Path, found: Found): void => {
+const compareValues = (type: FieldType, before: unknown, after: unknown, path: FieldSet.Path, found: Found): void => {
   if (before === after) return
   const left = deduce(type, before)
   const right = deduce(type, after)
@@ -183,7 +183,7 @@ const compareValues = (type: FieldType, before: unknown, after: unknown, path: S
 }
 
 /** True if the value was compared whole. */
-const compareAs = (type: FieldType, before: unknown, after: unknown, path: Set.Path, found: Found): boolean => {
+const compareAs = (type: FieldType, before: unknown, after: unknown, path: FieldSet.Path, found: Found): boolean => {
   const { list, map, scalar } = type
   const whole = (): true => {
     if (before === undefined) found.added.insert(path)
@@ -206,14 +206,14 @@ const compareAs = (type: FieldType, before: unknown, after: unknown, path: Set.P
   return false
 }
 
-const compareMembers = (map: MapType, left: JsonObject, right: JsonObject, path: Set.Path, found: Found): void => {
-  const names = new globalThis.Set([...Object.keys(left), ...Object.keys(right)])
+const compareMembers = (map: MapType, left: JsonObject, right: JsonObject, path: FieldSet.Path, found: Found): void => {
+  const names = new Set([...Object.keys(left), ...Object.keys(right)])
   for (const name of names) {
     const type = memberOf(map, name)
     if (type === undefined) continue
     const before = Object.hasOwn(left, name) ? left[name] : undefined
     const after = Object.hasOwn(right, name) ? right[name] : undefined
-    compareValues(type, before, after, [...path, Set.field(name)], found)
+    compareValues(type, before, after, [...path, FieldSet.field(name)], found)
   }
 }
 
@@ -221,12 +221,12 @@ const compareItems = (
   list: ListType,
   left: ReadonlyArray<unknown>,
   right: ReadonlyArray<unknown>,
-  path: Set.Path,
+  path: FieldSet.Path,
   found: Found
 ): void => {
   const lefts = groupBy(left, (item) => elementIn(list, item))
   const rights = groupBy(right, (item) => elementIn(list, item))
-  for (const element of new globalThis.Set([...lefts.keys(), ...rights.keys()])) {
+  for (const element of new Set([...lefts.keys(), ...rights.keys()])) {
     const before = lefts.get(element) ?? []
     const after = rights.get(element) ?? []
     const at = [...path, element]

@@ -2,7 +2,7 @@
  * How server-side apply sees a value: as a scalar, a list or a map, each merged whole (atomic) or by parts. Compiled from a schema, as the server compiles its
  * OpenAPI documents; a node without a type is all three.
  */
-import * as Set from "./fieldSet.ts"
+import * as FieldSet from "./fieldSet.ts"
 import { isList, isObject, type JsonObject } from "./json.ts"
 import type { Schema } from "./schema.ts"
 
@@ -243,13 +243,13 @@ export const memberOf = (map: MapType, name: string): FieldType | undefined => m
 export const elementOf = (
   list: ListType,
   item: unknown
-): { readonly element: Set.PathElement } | { readonly error: string } => {
+): { readonly element: FieldSet.PathElement } | { readonly error: string } => {
   if (list.atomic) return { error: "invalid indexing of non-associative list" }
   if (list.keys.length === 0) {
     if (isObject(item)) return { error: "associative list without keys has an element that's a map type" }
     if (isList(item)) return { error: "not supported: associative list with lists as elements" }
     if (item === null) return { error: "associative list without keys has an element that's an explicit null" }
-    return { element: Set.value(item) }
+    return { element: FieldSet.value(item) }
   }
   if (item === null) return { error: "associative list with keys may not have a null element" }
   if (!isObject(item)) return { error: "associative list with keys may not have non-map elements" }
@@ -259,7 +259,7 @@ export const elementOf = (
 const keyed = (
   list: ListType,
   item: JsonObject
-): { readonly element: Set.PathElement } | { readonly error: string } => {
+): { readonly element: FieldSet.PathElement } | { readonly error: string } => {
   const fields: Array<readonly [string, unknown]> = []
   for (const name of list.keys) {
     if (Object.hasOwn(item, name)) fields.push([name, item[name]])
@@ -271,7 +271,7 @@ const keyed = (
       if (known !== undefined && known !== null) fields.push([name, known])
     }
   }
-  if (fields.length > 0) return { element: Set.key(fields) }
+  if (fields.length > 0) return { element: FieldSet.key(fields) }
   const keys = list.keys.map((name) => JSON.stringify(name)).join(" ")
   return {
     error: `associative list with keys has an element that omits all key fields [${keys}] (and doesn't have default values for any key fields)`

@@ -1,5 +1,5 @@
 /** What the types of fields say of values and of sets: what does not fit, which fields a value has, and how an old set fits a new schema. */
-import * as Set from "./fieldSet.ts"
+import * as FieldSet from "./fieldSet.ts"
 import { deduce, elementOf, type FieldType, type ListType, type MapType, memberOf } from "./fieldType.ts"
 import { groupBy, isList, isObject } from "./json.ts"
 
@@ -37,7 +37,7 @@ function* fits(type: FieldType, value: unknown, path: string, duplicates: boolea
 function* memberFits(map: MapType, value: object, path: string, duplicates: boolean): Generator<Misfit> {
   for (const [name, child] of Object.entries(value)) {
     const type = memberOf(map, name)
-    const at = `${path}${Set.formatElement(Set.field(name))}`
+    const at = `${path}${FieldSet.formatElement(FieldSet.field(name))}`
     if (type === undefined) {
       // The server stops at the first such member.
       yield { path: at, message: "field not declared in schema" }
@@ -53,15 +53,15 @@ function* itemFits(
   path: string,
   duplicates: boolean
 ): Generator<Misfit> {
-  const seen = new globalThis.Set<Set.PathElement>()
+  const seen = new Set<FieldSet.PathElement>()
   for (let at = 0; at < value.length; at++) {
     const item = value[at]
-    const named = list.atomic ? { element: Set.index(at) } : elementOf(list, item)
+    const named = list.atomic ? { element: FieldSet.index(at) } : elementOf(list, item)
     if ("error" in named) {
       yield { path, message: `element ${at}: ${named.error}` }
       return
     }
-    const element = Set.formatElement(named.element)
+    const element = FieldSet.formatElement(named.element)
     if (!duplicates && !list.atomic && seen.has(named.element)) {
       yield { path, message: `duplicate entries for key ${element}` }
     }
@@ -121,13 +121,13 @@ const goSyntax = (value: unknown): string => {
 }
 
 /** The fields that a value has, which an apply of it owns: leaves, items, keys of maps, and whole whatever is atomic. */
-export const fieldsOf = (type: FieldType, value: unknown): Set.FieldSet => {
-  const builder = new Set.FieldSetBuilder()
+export const fieldsOf = (type: FieldType, value: unknown): FieldSet.FieldSet => {
+  const builder = new FieldSet.FieldSetBuilder()
   collect(type, value, [], builder)
   return builder.done()
 }
 
-const collect = (type: FieldType, value: unknown, path: Set.Path, out: Set.FieldSetBuilder): void => {
+const collect = (type: FieldType, value: unknown, path: FieldSet.Path, out: FieldSet.FieldSetBuilder): void => {
   const { list, map, scalar } = deduce(type, value)
   if (map !== undefined) {
     if (map.atomic) out.insert(path)
@@ -139,11 +139,11 @@ const collect = (type: FieldType, value: unknown, path: Set.Path, out: Set.Field
   }
 }
 
-const collectMembers = (map: MapType, value: object, path: Set.Path, out: Set.FieldSetBuilder): void => {
+const collectMembers = (map: MapType, value: object, path: FieldSet.Path, out: FieldSet.FieldSetBuilder): void => {
   for (const [name, child] of Object.entries(value)) {
     const type = memberOf(map, name)
     if (type === undefined) continue
-    const at = [...path, Set.field(name)]
+    const at = [...path, FieldSet.field(name)]
     collect(type, child, at, out)
     if (child === null || (isObject(child) && Object.keys(child).length === 0) || !map.fields.has(name)) out.insert(at)
   }
@@ -152,8 +152,8 @@ const collectMembers = (map: MapType, value: object, path: Set.Path, out: Set.Fi
 const collectItems = (
   list: ListType,
   value: ReadonlyArray<unknown>,
-  path: Set.Path,
-  out: Set.FieldSetBuilder
+  path: FieldSet.Path,
+  out: FieldSet.FieldSetBuilder
 ): void => {
   const byElement = groupBy(value, (item) => {
     const named = elementOf(list, item)
@@ -169,8 +169,8 @@ const collectItems = (
 }
 
 /** Also the named fields above members, which sets leave out: of `a.b.c`, `a` if it is a named field, but not `b` if it is a key of a map. */
-export const withNamedFields = (set: Set.FieldSet, type: FieldType | undefined): Set.FieldSet => {
-  const children = new Map<Set.PathElement, Set.FieldSet>()
+export const withNamedFields = (set: FieldSet.FieldSet, type: FieldType | undefined): FieldSet.FieldSet => {
+  const children = new Map<FieldSet.PathElement, FieldSet.FieldSet>()
   for (const [element, child] of set.children) {
     if (child.children.size === 0) {
       children.set(element, child)
@@ -195,15 +195,21 @@ export const withNamedFields = (set: Set.FieldSet, type: FieldType | undefined):
 /**
  * Fits a set to a schema that has changed since: what is atomic now is owned whole by whoever owned a part of it. The set itself if nothing is to be done.
  */
-export const reconcile = (set: Set.FieldSet, type: FieldType): Set.FieldSet => {
-  const whole: Array<Set.Path> = []
+export const reconcile = (set: FieldSet.FieldSet, type: FieldType): FieldSet.FieldSet => {
+  const whole: Array<FieldSet.Path> = []
   visit(type, set, [], false, whole)
   if (whole.length === 0) return set
-  const atomic = Set.fromPaths(whole)
-  return Set.union(Set.recursiveDifference(set, atomic), atomic)
+  const atomic = FieldSet.fromPaths(whole)
+  return FieldSet.union(FieldSet.recursiveDifference(set, atomic), atomic)
 }
 
-const visit = (type: FieldType, set: Set.FieldSet, path: Set.Path, owned: boolean, whole: Array<Set.Path>): void => {
+const visit = (
+  type: FieldType,
+  set: FieldSet.FieldSet,
+  path: FieldSet.Path,
+  owned: boolean,
+  whole: Array<FieldSet.Path>
+): void => {
   const { list, map, scalar } = type
   const atomic = map !== undefined ? map.atomic : scalar === undefined && list?.atomic === true
   if (map !== undefined && isFree(map)) return

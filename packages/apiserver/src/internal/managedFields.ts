@@ -7,7 +7,7 @@
 import type { StatusCause } from "@fixpoint/core/ApiError"
 import type { KubeObject, ManagedFieldsEntry, ObjectInput } from "@fixpoint/core/KubeObject"
 import { type Comparison, compare, merge, remove } from "./fieldMerge.ts"
-import * as Set from "./fieldSet.ts"
+import * as FieldSet from "./fieldSet.ts"
 import { type FieldType, ofObject } from "./fieldType.ts"
 import { fieldsOf, misfits, reconcile, withNamedFields } from "./fieldTyping.ts"
 import { equals, isObject, type JsonObject, mapEntries, reuse, withEntry, withoutEntry } from "./json.ts"
@@ -52,7 +52,7 @@ export type Applied =
   | { readonly _tag: "TypeError"; readonly message: string }
 
 /** What is stripped from every manager's set: identity and what the server itself keeps. */
-const stripped = Set.fromPaths(
+const stripped = FieldSet.fromPaths(
   [
     ["apiVersion"],
     ["kind"],
@@ -66,7 +66,7 @@ const stripped = Set.fromPaths(
     ["metadata", "generation"],
     ["metadata", "managedFields"],
     ["metadata", "resourceVersion"]
-  ].map((path) => path.map(Set.field))
+  ].map((path) => path.map(FieldSet.field))
 )
 
 const withoutManagedFields = (object: JsonObject): JsonObject =>
@@ -113,11 +113,11 @@ interface World {
   readonly type: FieldType
   readonly typeOf: (apiVersion: string) => FieldType | undefined
   /** Removes what the endpoint resets. */
-  readonly filter: (set: Set.FieldSet) => Set.FieldSet
+  readonly filter: (set: FieldSet.FieldSet) => FieldSet.FieldSet
 }
 
 const worldOf = (input: Common): World => {
-  const reset = Set.fromPaths((input.resetFields ?? []).map((path) => path.split(".").map(Set.field)))
+  const reset = FieldSet.fromPaths((input.resetFields ?? []).map((path) => path.split(".").map(FieldSet.field)))
   return {
     input,
     type: ofObject(input.schema),
@@ -126,7 +126,7 @@ const worldOf = (input: Common): World => {
         input.schemaOf === undefined || apiVersion === input.apiVersion ? input.schema : input.schemaOf(apiVersion)
       return schema === undefined ? undefined : ofObject(schema)
     },
-    filter: (set) => Set.recursiveDifference(set, reset)
+    filter: (set) => FieldSet.recursiveDifference(set, reset)
   }
 }
 
@@ -153,7 +153,7 @@ const reconciled = (world: World, managers: Managers): Managers => {
 
 interface Shift {
   /** What others own and the change touches, by manager. */
-  readonly conflicts: ReadonlyMap<string, Set.FieldSet>
+  readonly conflicts: ReadonlyMap<string, FieldSet.FieldSet>
   readonly managers: Managers
   readonly comparison: Comparison
 }
@@ -169,18 +169,18 @@ const shift = (world: World, live: unknown, next: unknown, managers: Managers, s
     compared.set(type, out)
     return out
   }
-  const conflicts = new Map<string, Set.FieldSet>()
+  const conflicts = new Map<string, FieldSet.FieldSet>()
   const out: Managers = new Map()
   for (const [id, manager] of managers) {
     let { fields } = manager
     const type = world.typeOf(manager.apiVersion)
     if (id !== self && type !== undefined) {
       const { added, modified, removed } = comparisonOf(type)
-      const conflict = Set.intersection(fields, Set.union(modified, added))
-      if (!Set.isEmpty(conflict)) conflicts.set(id, conflict)
-      fields = Set.difference(Set.difference(fields, conflict), removed)
+      const conflict = FieldSet.intersection(fields, FieldSet.union(modified, added))
+      if (!FieldSet.isEmpty(conflict)) conflicts.set(id, conflict)
+      fields = FieldSet.difference(FieldSet.difference(fields, conflict), removed)
     }
-    if (!Set.isEmpty(fields) && type !== undefined) out.set(id, { ...manager, fields })
+    if (!FieldSet.isEmpty(fields) && type !== undefined) out.set(id, { ...manager, fields })
   }
   return { conflicts, managers: out, comparison: comparisonOf(world.type) }
 }
@@ -193,28 +193,29 @@ const pruneGivenUp = (
   merged: unknown,
   managers: Managers,
   last: Manager | undefined,
-  present: Set.FieldSet
+  present: FieldSet.FieldSet
 ): unknown => {
   const type = last === undefined ? undefined : world.typeOf(last.apiVersion)
-  if (last === undefined || type === undefined || Set.isEmpty(Set.difference(last.fields, present))) return merged
+  if (last === undefined || type === undefined || FieldSet.isEmpty(FieldSet.difference(last.fields, present)))
+    return merged
   const lastSet = withNamedFields(last.fields, type)
   let pruned = remove(type, merged, lastSet)
-  const owned = new Map<string, Set.FieldSet>([[last.apiVersion, Set.empty]])
+  const owned = new Map<string, FieldSet.FieldSet>([[last.apiVersion, FieldSet.empty]])
   for (const { apiVersion, fields } of managers.values()) {
-    owned.set(apiVersion, Set.union(owned.get(apiVersion) ?? Set.empty, fields))
+    owned.set(apiVersion, FieldSet.union(owned.get(apiVersion) ?? FieldSet.empty, fields))
   }
   for (const [apiVersion, fields] of owned) {
     const at = world.typeOf(apiVersion)
     if (at === undefined) continue
-    const kept = Set.union(withNamedFields(fieldsOf(at, pruned), at), withNamedFields(fields, at))
-    pruned = remove(at, merged, Set.difference(withNamedFields(fieldsOf(at, merged), at), kept))
+    const kept = FieldSet.union(withNamedFields(fieldsOf(at, pruned), at), withNamedFields(fields, at))
+    pruned = remove(at, merged, FieldSet.difference(withNamedFields(fieldsOf(at, merged), at), kept))
   }
   // What the manager never owned comes back.
-  const gone = Set.difference(
+  const gone = FieldSet.difference(
     withNamedFields(fieldsOf(type, merged), type),
     withNamedFields(fieldsOf(type, pruned), type)
   )
-  return remove(type, merged, Set.intersection(gone, lastSet))
+  return remove(type, merged, FieldSet.intersection(gone, lastSet))
 }
 
 const kindText = (object: ObjectInput): string => {
@@ -272,8 +273,8 @@ const strip = (managers: Managers, id: string, time: string | undefined): Manage
   const manager = managers.get(id)
   if (manager === undefined) return managers
   const out: Managers = new Map(managers)
-  const fields = Set.difference(manager.fields, stripped)
-  if (Set.isEmpty(fields)) out.delete(id)
+  const fields = FieldSet.difference(manager.fields, stripped)
+  if (FieldSet.isEmpty(fields)) out.delete(id)
   else out.set(id, { ...manager, fields, time: time ?? manager.time })
   return out
 }
@@ -284,10 +285,10 @@ const managerText = (id: string): string => {
   return `${JSON.stringify(manager)}${of}${operation === "Update" ? ` using ${apiVersion}` : ""}`
 }
 
-const conflictsOf = (conflicts: ReadonlyMap<string, Set.FieldSet>): Applied => {
+const conflictsOf = (conflicts: ReadonlyMap<string, FieldSet.FieldSet>): Applied => {
   const byManager = [...conflicts]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([id, set]) => ({ manager: managerText(id), fields: Set.paths(set).map(Set.formatPath) }))
+    .map(([id, set]) => ({ manager: managerText(id), fields: FieldSet.paths(set).map(FieldSet.formatPath) }))
   const causes = byManager.flatMap(({ fields, manager }) =>
     fields.map((field) => ({ reason: "FieldManagerConflict", message: `conflict with ${manager}`, field }))
   )
@@ -347,14 +348,14 @@ const track = (
   const { comparison, managers } = shift(world, base, next, reconciled(world, known), undefined)
   const self = entryOf(world, manager, "Update")
   const id = idOf(self)
-  const taken = Set.difference(world.filter(Set.union(comparison.modified, comparison.added)), stripped)
-  if (Set.isEmpty(taken)) return cap(managers)
+  const taken = FieldSet.difference(world.filter(FieldSet.union(comparison.modified, comparison.added)), stripped)
+  if (FieldSet.isEmpty(taken)) return cap(managers)
   const out: Managers = new Map(managers)
   const previous = managers.get(id)
   out.set(id, {
     ...self,
     time: world.input.now,
-    fields: previous === undefined ? taken : Set.union(taken, previous.fields)
+    fields: previous === undefined ? taken : FieldSet.union(taken, previous.fields)
   })
   return cap(out)
 }

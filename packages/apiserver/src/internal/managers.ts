@@ -1,6 +1,6 @@
 /** The entries of `metadata.managedFields`, read and written: who owns which set of fields, by which way, and since when. */
 import type { ManagedFieldsEntry } from "@fixpoint/core/KubeObject"
-import * as Set from "./fieldSet.ts"
+import * as FieldSet from "./fieldSet.ts"
 import { isList, isObject } from "./json.ts"
 
 export interface Manager {
@@ -9,7 +9,7 @@ export interface Manager {
   readonly apiVersion: string
   readonly subresource: string | undefined
   readonly time: string | undefined
-  readonly fields: Set.FieldSet
+  readonly fields: FieldSet.FieldSet
 }
 
 /** By `idOf`. */
@@ -38,7 +38,7 @@ export const decode = (entries: unknown): Managers | undefined => {
     if ((operation !== "Apply" && operation !== "Update") || apiVersion === "" || entry.fieldsType !== "FieldsV1") {
       return undefined
     }
-    const fields = Set.decode(entry.fieldsV1 ?? {})
+    const fields = FieldSet.decode(entry.fieldsV1 ?? {})
     if (fields === undefined) return undefined
     const manager: Manager = {
       manager: text(entry.manager),
@@ -83,7 +83,7 @@ export const encode = (managers: Managers): ReadonlyArray<ManagedFieldsEntry> | 
           apiVersion,
           ...(time !== undefined && { time }),
           fieldsType: "FieldsV1",
-          fieldsV1: Set.encode(fields),
+          fieldsV1: FieldSet.encode(fields),
           ...(subresource !== undefined && { subresource })
         }))
 
@@ -117,7 +117,7 @@ export const cap = (managers: Managers): Managers => {
     out.delete(id)
     out.set(bucket, {
       ...ancient,
-      fields: before === undefined ? updater.fields : Set.union(updater.fields, before.fields),
+      fields: before === undefined ? updater.fields : FieldSet.union(updater.fields, before.fields),
       time: updater.time
     })
     count--
