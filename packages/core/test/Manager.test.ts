@@ -292,7 +292,7 @@ describe("Manager", () => {
         const events = yield* (yield* ApiServer.ApiServer).objects({ group: "", version: "v1", plural: "events" })
         assert.deepStrictEqual(
           events.map(({ reason, type }) => [reason, type]),
-          [["MalformedResource", "Warning"]]
+          [["ReconcileFailed", "Warning"]]
         )
       }).pipe(
         Effect.provide(Manager.layer([scopes])),
@@ -443,6 +443,8 @@ describe("Manager", () => {
         yield* TestClock.adjust("1 millis")
         yield* quiet
         assert.deepStrictEqual(seen, [1, 3, 3])
+        // The last pass ends before the Manager stops.
+        yield* TestClock.adjust("2 seconds")
       })
     )
   })
