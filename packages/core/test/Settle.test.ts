@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
 import { fromAnswer } from "../src/ApiError.ts"
+import { mergeFailures } from "../src/internal/mergeFailures.ts"
 import { afterFailedWrite, settle, type Settlement } from "../src/internal/settle.ts"
 import * as ReconcileError from "../src/ReconcileError.ts"
 import { Fatal, NotReady, Temporary } from "../src/ReconcileError.ts"
@@ -250,6 +251,11 @@ describe("settle: Temporary, Fatal and defects", () => {
   it("a Fatal waits for a change if the policy says so, or for the soonest of what it was merged from (D2, B45)", () => {
     const requeue = RequeuePolicy.make({ recheck: "on change only" })
     assert.strictEqual(after(settle(facts({ exit: Exit.fail(new Fatal({})), requeue }))), undefined)
+    const merged = mergeFailures([new Fatal({}), new NotReady({ reason: "A", requeueAfter: "10 seconds" })])
+    assert.strictEqual(after(settle(facts({ exit: Exit.fail(merged), requeue }))), 10_000)
+    assert.strictEqual(after(settle(facts({ exit: Exit.fail(merged) }))), 10_000)
+    const busy = mergeFailures([new Temporary({}), new NotReady({ reason: "A", requeueAfter: 200 })])
+    assert.strictEqual(after(settle(facts({ exit: Exit.fail(busy) }))), 200)
   })
 
   it("a defect drops the draft, is stored as InternalError, told and logged with its stack (B43, B44, D2)", () => {

@@ -108,6 +108,11 @@ describe("settle, over causes that Effect makes", () => {
     assert.strictEqual(settle(facts({ exit })).outcome, "NotReady")
   })
 
+  it("and so it does deep inside of one wrapper, behind others of ours (D3, K16)", () => {
+    const wrapper = new Error("persist", { cause: { errors: [temporary, new Fatal({}), { cause: notReady }] } })
+    assert.strictEqual(settle(facts({ exit: Exit.die(wrapper) })).outcome, "NotReady")
+  })
+
   it.effect("a Temporary made on purpose stands, though a NotReady caused it (D1)", () =>
     Effect.gen(function* () {
       const wrapped = new Temporary({ message: "try later", cause: notReady })

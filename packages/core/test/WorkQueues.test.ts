@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Scheduler from "effect/Scheduler"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { Steps, type Done, layer, layerStep, type Taken, type WorkQueue, WorkQueues } from "../src/WorkQueues.ts"
@@ -35,6 +36,8 @@ const worker = (
       yield* queue.done(taken.key, decide(taken))
     }
   })
+
+const settled = Effect.repeat(Effect.yieldNow, { times: 100 })
 
 const logOf = (): Log => ({ lines: [], running: 0, most: 0 })
 
@@ -154,20 +157,35 @@ describe("WorkQueues", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("an interrupted worker that waits takes no key with it", () =>
+  /** Lets others run between any two steps of a fiber. */
+  class Restless extends Scheduler.MixedScheduler {
+    private steps = 0
+    override shouldYield(): boolean {
+      return ++this.steps % 3 === 0
+    }
+  }
+
+  it.effect.each([
+    ["the usual scheduler", new Scheduler.MixedScheduler()],
+    ["one that changes over all the time", new Restless()]
+  ] as const)("a worker that is interrupted while it waits takes no key with it, under %s", ([, scheduler]) =>
     Effect.gen(function* () {
-      const queue = yield* open()
-      const log = logOf()
-      const first = yield* Effect.forkChild(Effect.uninterruptible(queue.take))
-      const second = yield* Effect.forkChild(worker(queue, 0, log))
-      yield* TestClock.adjust(1)
-      queue.addUnsafe("a")
-      yield* Fiber.interrupt(first)
-      yield* TestClock.adjust(1)
-      assert.strictEqual(first.pollUnsafe()?._tag, "Failure")
-      assert.deepStrictEqual(log.lines, ["a@1"])
-      yield* Fiber.interrupt(second)
-    }).pipe(Effect.scoped, Effect.provide(layer))
+      // The interruption strikes a little later each time: before the worker is told, while it wakes, when it has the key.
+      for (let turns = 0; turns < 40; turns++) {
+        const queue = yield* open()
+        const log = logOf()
+        const first = yield* Effect.forkChild(Effect.uninterruptible(queue.take))
+        const second = yield* Effect.forkChild(worker(queue, 0, log))
+        yield* settled
+        queue.addUnsafe("a")
+        yield* Effect.repeat(Effect.yieldNow, { times: turns })
+        yield* Fiber.interrupt(first)
+        yield* settled
+        const has = first.pollUnsafe()?._tag === "Success"
+        assert.deepStrictEqual([turns, log.lines.length], [turns, has ? 0 : 1])
+        yield* Fiber.interrupt(second)
+      }
+    }).pipe(Effect.scoped, Effect.provide(layer), Effect.provideService(Scheduler.Scheduler, scheduler))
   )
 
   it.effect("wakes that go round are told once (D14)", () => {
