@@ -48,7 +48,7 @@ export const memory = (): Layer.Layer<ApiClient | ApiServer.ApiServer | Registry
   )
 
 export const forms = { "the pipeline": [roles, scopes], "the function": [rolesByFunction, scopes] } as const
-export type Form = (typeof forms)[keyof typeof forms]
+export type Form = readonly [typeof roles | typeof rolesByFunction, typeof scopes]
 
 export interface Operator {
   /** One line for each settled pass. */

@@ -38,7 +38,7 @@ export class Role extends Kind.make({
   scope: "Namespaced",
   spec: Schema.Struct({ scope: Name, rules: Schema.Array(Rule).check(eachResourceOnce) }),
   status: Schema.Struct({
-    /** The Scope that was told of this Role: when the spec names another one, the former must hear of it too. */
+    /** The Scope in which it counts: when the spec names another one, the former must hear of it too. */
     scope: Name,
     rules: Schema.Int,
     members: Schema.Int
