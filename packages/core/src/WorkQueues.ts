@@ -144,7 +144,10 @@ class Driver<M> {
     if (this.machine.isIdle) release(this.idle)
   }
 
-  /** Wakes workers that wait, while there are keys for them. */
+  /**
+   * Wakes workers that wait, as long as there are keys. A worker takes its key itself when it runs, so one that is interrupted between the two leaves
+   * the key to the others.
+   */
   readonly pump = (): void => {
     this.scheduled = false
     for (const taker of this.takers) {
@@ -155,7 +158,7 @@ class Driver<M> {
   }
 
   /** In a task of its own, so that passes do not run on the stack of whoever woke them. */
-  schedule(): void {
+  private schedule(): void {
     if (this.scheduled || this.takers.size === 0 || this.allowance === 0 || !this.machine.isReady) return
     this.scheduled = true
     this.dispatcher.scheduleTask(this.pump, 0)
@@ -201,11 +204,7 @@ const toQueue = <M>(driver: Driver<M>): WorkQueue<M> => {
     const taken = driver.takeNow()
     return taken !== undefined || machine.isClosed ? Effect.succeed(taken) : waitAndTake
   })
-  // Another worker must get the key if this one was woken for it and is interrupted before it takes it.
-  const waitAndTake = Effect.interruptible(waitIn(driver.takers)).pipe(
-    Effect.onInterrupt(() => Effect.sync(() => driver.schedule())),
-    Effect.andThen(take)
-  )
+  const waitAndTake = Effect.andThen(Effect.interruptible(waitIn(driver.takers)), take)
   return {
     name: driver.name,
     add: (key, wake = {}) =>
