@@ -74,7 +74,7 @@ export class ApiServer extends Context.Service<
 >()("@fixpoint/apiserver/ApiServer") {}
 
 export interface Options {
-  /** Manifests of CustomResourceDefinitions that are served from the start. */
+  /** Manifests of CustomResourceDefinitions that are served from the start, such as `Kind.customResourceDefinition` makes. */
   readonly kinds?: ReadonlyArray<ObjectInput>
   /** Objects of kinds that are served, made in order at the start, after the kinds. Namespaces first. */
   readonly objects?: ReadonlyArray<ObjectInput>
@@ -191,7 +191,23 @@ const control = (server: Server.Server, calls: Calls.Calls): ApiServer["Service"
  * world its own call, so that no two share a server.
  *
  * ```ts
- * const world = ApiServer.layer({ kinds: [crd], objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } }] })
+ * import * as ApiServer from "@fixpoint/apiserver/ApiServer"
+ * import * as Kind from "@fixpoint/core/Kind"
+ * import * as Schema from "effect/Schema"
+ *
+ * class Role extends Kind.make({
+ *   group: "access.example.com",
+ *   version: "v1",
+ *   kind: "Role",
+ *   scope: "Namespaced",
+ *   spec: Schema.Struct({ scope: Schema.String }),
+ *   status: Schema.Struct({ rules: Schema.Int })
+ * }) {}
+ *
+ * export const world = ApiServer.layer({
+ *   kinds: [Kind.customResourceDefinition(Role)],
+ *   objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } }]
+ * })
  * ```
  */
 export const layer = (options: Options = {}): Layer.Layer<ApiClient | ApiServer> => Layer.effectContext(build(options))

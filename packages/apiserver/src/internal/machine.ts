@@ -12,7 +12,7 @@ import type { Change } from "./history.ts"
 import { initialNamespaces } from "./namespaces.ts"
 import { isObject } from "./json.ts"
 import * as Listing from "./listing.ts"
-import { bytes, timestamp } from "./objectMeta.ts"
+import { isLonger, timestamp } from "./objectMeta.ts"
 import { draw } from "./random.ts"
 import * as Patching from "./patching.ts"
 import * as Refusal from "./refusal.ts"
@@ -229,6 +229,21 @@ const managerOf = (userAgent: string): string => {
   return name === "" ? "unknown" : [...name].slice(0, managerMost).join("")
 }
 
+const checkManager = (manager: string, kind: string): void => {
+  // What nearly every client is called.
+  if (manager.length <= managerMost && /^[\w.-]*$/.test(manager)) return
+  if (isLonger(manager, managerMost)) {
+    throw Refusal.invalidOptions(kind, Refusal.fieldTooLong("fieldManager", managerMost))
+  }
+  const at = [...manager].findIndex((letter) => !/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(letter))
+  if (at < 0) return
+  const code = [...manager][at]!.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")
+  throw Refusal.invalidOptions(
+    kind,
+    Refusal.fieldInvalid("fieldManager", manager, `invalid character U+${code} (at position ${at})`)
+  )
+}
+
 const writeOptions = ({ query, userAgent }: Request, kind: string): Writing.WriteOptions => {
   const { dryRun, fieldManager = "", fieldValidation = "", force } = query
   if (dryRun !== undefined && dryRun !== "All") {
@@ -240,21 +255,7 @@ const writeOptions = ({ query, userAgent }: Request, kind: string): Writing.Writ
       Refusal.fieldUnsupported("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"])
     )
   }
-  if (bytes(fieldManager) > managerMost) {
-    throw Refusal.invalidOptions(kind, Refusal.fieldTooLong("fieldManager", managerMost))
-  }
-  const at = [...fieldManager].findIndex((letter) => !/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(letter))
-  if (at >= 0) {
-    const code = fieldManager.codePointAt([...fieldManager].slice(0, at).join("").length)!
-    throw Refusal.invalidOptions(
-      kind,
-      Refusal.fieldInvalid(
-        "fieldManager",
-        fieldManager,
-        `invalid character U+${code.toString(16).toUpperCase().padStart(4, "0")} (at position ${at})`
-      )
-    )
-  }
+  checkManager(fieldManager, kind)
   return {
     manager: fieldManager === "" ? managerOf(userAgent) : fieldManager,
     managerGiven: fieldManager !== "",

@@ -340,8 +340,10 @@ const validateOwners = ({ ownerReferences = [] }: ObjectMeta): ReadonlyArray<Sta
 const judgedAgain = new Set(["metadata.labels", "metadata.annotations", "metadata.ownerReferences"])
 
 /** In an update these are judged once more by each layer that looks at the change: a cause comes so often (F15). */
-export const repeated = (causes: ReadonlyArray<StatusCause>, custom: boolean): ReadonlyArray<StatusCause> =>
-  Array.from({ length: custom ? 2 : 3 }, () => causes.filter(({ field }) => judgedAgain.has(field ?? ""))).flat()
+export const repeated = (causes: ReadonlyArray<StatusCause>, custom: boolean): ReadonlyArray<StatusCause> => {
+  if (causes.length === 0) return causes
+  return Array.from({ length: custom ? 2 : 3 }, () => causes.filter(({ field }) => judgedAgain.has(field ?? ""))).flat()
+}
 
 /** What may not change (IMMUT of the facts: each cause comes twice) and the finalizers that come too late (F114, twice as well). */
 export const validateChange = (next: ObjectMeta, live: ObjectMeta): ReadonlyArray<StatusCause> => {
