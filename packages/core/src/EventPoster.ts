@@ -4,7 +4,7 @@
  *
  * Guarantees: saying never waits, never fails and never changes a pass (P18-P23, D17); at most 1,000 Events wait, and a Warning is not dropped while a
  * Normal waits; repeats are counted on one Event (D18); the time that is told is that of the saying; what waits at the end is posted within a grace.
- * Assumptions: the operator may `create`, `patch` and `get` core Events (D21).
+ * Assumptions: the operator may `create` and `patch` core Events (D21).
  * Caveats: at most once: what is said between a status write and a crash is lost (D8). A namespace that refuses Events is asked again once a minute, and
  * what is said meanwhile about its objects is dropped and counted.
  */

@@ -65,6 +65,17 @@ describe("Kind", () => {
     assert.deepStrictEqual(status.properties.conditions["x-kubernetes-list-map-keys"], ["type"])
   })
 
+  it("takes a struct without fields for an object", () => {
+    const kind = Kind.make({
+      group: "example.com",
+      version: "v1",
+      kind: "K",
+      scope: "Cluster",
+      spec: Schema.Struct({})
+    })
+    assert.deepStrictEqual((Kind.structuralSchema(kind) as any).properties.spec, { type: "object" })
+  })
+
   it("has no null type and no additionalProperties beside properties anywhere in its CRD (C12)", () => {
     const walk = (node: any): void => {
       if (typeof node !== "object" || node === null) return

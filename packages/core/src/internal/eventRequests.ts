@@ -82,8 +82,14 @@ const create = Effect.fnUntraced(function* (
   const created = yield* Effect.result(api.create(events, body, { fieldManager }))
   if (Result.isSuccess(created)) return { name, count }
   if (created.failure.reason._tag !== "AlreadyExists") return yield* created.failure
-  // Posted by an earlier start of the operator, or by a request whose answer was lost.
-  const present = yield* api.get(events, { namespace: place.namespace, name })
+  // Posted by an earlier start of the operator, or by a request whose answer was lost. An empty patch writes nothing and answers the object (F5): it reads
+  // with the rights that posting has anyway (D21).
+  const present = yield* api.patch(
+    events,
+    { namespace: place.namespace, name },
+    { type: "merge", body: {} },
+    { fieldManager }
+  )
   const dated = `${nameOf(config.namePrefix, series.id)}-${Math.trunc(series.firstAt).toString(16)}`
   const continued = continuation(present, series) ?? (name === dated ? 0 : undefined)
   // It is of long ago: this series begins an Event whose name bears the time.

@@ -37,7 +37,7 @@ export interface Target {
   readonly fold: (object: KubeObject) => void
 }
 
-/** After this many conflicts in a row the key runs again instead (D7). */
+/** After this many conflicts in a row the write has failed, and the key runs again as after any conflict (D7, D4). */
 const resendsMax = 3
 
 /** Fails with the ApiError of the write, or of the read between two. */
@@ -65,8 +65,8 @@ export const writeStatus = Effect.fnUntraced(function* (
       return { _tag: "Written", object: answer.success }
     }
     const { reason } = answer.failure
-    if (reason._tag !== "NotFound" && !isConflict(answer.failure)) return yield* answer.failure
-    if (sends === resendsMax) return { _tag: "Moved" }
+    if (reason._tag !== "NotFound" && (!isConflict(answer.failure) || sends === resendsMax))
+      return yield* answer.failure
     const fresh = yield* Effect.catchReason(
       api.get(resource, ref(live)),
       "ApiError",

@@ -10,6 +10,7 @@ interface Node extends JsonSchema {
   readonly type?: string
   readonly anyOf?: ReadonlyArray<Node>
   readonly allOf?: ReadonlyArray<Node>
+  readonly not?: Node
   readonly items?: Node
   readonly prefixItems?: ReadonlyArray<Node>
   readonly properties?: Readonly<Record<string, Node>>
@@ -53,6 +54,8 @@ class Conversion {
     if (node.prefixItems !== undefined) refuse(path, "a tuple", "use a struct with named fields")
     if (node.anyOf !== undefined) return this.union(node, node.anyOf, path, open)
     if (node.allOf !== undefined) return this.node(merged(node, node.allOf), path, open)
+    // A struct without fields: anything but null to the codec, an object to everyone else.
+    if (node.type === undefined && node.not?.type === "null") return { type: "object" }
     const { additionalProperties, items, maximum, minimum, properties, type, ...rest } = node
     if (type === undefined) return { ...rest, "x-kubernetes-preserve-unknown-fields": true }
     if (type === "null") refuse(path, "a field that is always null", "leave it out")
