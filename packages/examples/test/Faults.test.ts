@@ -32,7 +32,7 @@ const Step = Schema.Literals([
 ])
 
 /** How requests of the operator and the user fare while it lasts: one letter a request, over and over. */
-const Fare = Schema.Literals(["answered", "answered", "refused", "lost before", "lost after"])
+const Fare = Schema.Literals(["answered", "answered", "refused", "lost before", "lost after", "conflict"])
 
 const script = Arbitrary.array(Arbitrary.schema(Step), { minLength: 4, maxLength: 14 })
 const fares = Arbitrary.array(Arbitrary.schema(Fare), { minLength: 1, maxLength: 9 })
@@ -128,6 +128,10 @@ it.effect.prop(
         before: (call) => {
           const fare = fareOf(call.number)
           if (fare === "refused") return Effect.fail(refused(call, { code: 503 }))
+          if (fare === "conflict" && call.mutating)
+            return Effect.fail(
+              refused(call, { code: 409, body: { kind: "Status", reason: "Conflict", message: "it has moved" } })
+            )
           return fare === "lost before" ? Effect.fail(unreachable(call)) : Effect.void
         },
         after: (call) => (fareOf(call.number) === "lost after" ? Effect.fail(unreachable(call)) : Effect.void)
