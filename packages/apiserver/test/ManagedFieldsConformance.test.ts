@@ -2,7 +2,7 @@
  * The engines against a real API server: random sequences of creates, applies, replaces and patches of one object, by several managers, on main and /status.
  * Before each request the engines say what the server will answer, from what it has stored; object, managed fields and refusals must agree.
  */
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, layer } from "@effect/vitest"
 import * as ControlPlane from "@fixpoint/testing/ControlPlane"
 import * as Effect from "effect/Effect"
 import { equals } from "../src/internal/json.ts"
@@ -283,8 +283,4 @@ describe.runIf(ControlPlane.available())("the engines and a real API server", ()
       { timeout: 600_000 }
     )
   })
-})
-
-describe.skipIf(ControlPlane.available())("the engines and a real API server", () => {
-  it.skip("need KUBEBUILDER_ASSETS", () => {})
 })

@@ -1,5 +1,5 @@
 /** Merge and JSON patches of a free-form object, against a real API server. */
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, layer } from "@effect/vitest"
 import * as ControlPlane from "@fixpoint/testing/ControlPlane"
 import * as Effect from "effect/Effect"
 import { equals } from "../src/internal/json.ts"
@@ -115,8 +115,4 @@ describe.runIf(ControlPlane.available())("patches and a real API server", () => 
       })
     )
   })
-})
-
-describe.skipIf(ControlPlane.available())("patches and a real API server", () => {
-  it.skip("need KUBEBUILDER_ASSETS", () => {})
 })

@@ -2,7 +2,7 @@
  * The schemas of built-in kinds against a real API server: what it makes of bodies, and who owns what after applies and patches of Deployments, ConfigMaps and
  * Services.
  */
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, layer } from "@effect/vitest"
 import * as ControlPlane from "@fixpoint/testing/ControlPlane"
 import * as Effect from "effect/Effect"
 import {
@@ -333,7 +333,3 @@ const play = (server: RealServer.RealServer, { kind, name, steps }: Script) =>
       if (real.code < 300) live = real.body
     }
   })
-
-describe.skipIf(ControlPlane.available())("built-in kinds and a real API server", () => {
-  it.skip("need KUBEBUILDER_ASSETS", () => {})
-})

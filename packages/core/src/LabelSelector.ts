@@ -1,7 +1,7 @@
 /** Chooses objects by their labels. */
 import * as Schema from "effect/Schema"
 
-export const Requirement = Schema.Struct({
+const Requirement = Schema.Struct({
   key: Schema.String,
   operator: Schema.Literals(["In", "NotIn", "Exists", "DoesNotExist"]),
   values: Schema.optionalKey(Schema.Array(Schema.String))

@@ -54,7 +54,7 @@ export const make = Effect.fnUntraced(function* (
   const { namespace, resource, store, ...settings } = options
   const clock = yield* Clock.Clock
   const health = yield* SubscriptionRef.make<Health>({ synced: false, since: clock.currentTimeMillisUnsafe() })
-  const follow = follower({
+  const { run } = new Follower({
     api: yield* ApiClient,
     clock,
     random: yield* Random.Random,
@@ -63,7 +63,7 @@ export const make = Effect.fnUntraced(function* (
     settings: { ...Watcher.defaults, ...settings, ...(namespace !== undefined && { namespace }) },
     tell: (next) => SubscriptionRef.set(health, next)
   })
-  yield* Effect.forkScoped(follow)
+  yield* Effect.forkScoped(run)
   return {
     resource,
     namespace,
@@ -90,35 +90,66 @@ class Leave {
   }
 }
 
-const follower = ({ api, clock, feed, random, resource, settings, tell }: World): Effect.Effect<never> => {
-  let state = Watcher.initial(settings)
-  let told: Health = { synced: false, since: clock.currentTimeMillisUnsafe() }
-  const facts: Watcher.Facts = {
-    get now() {
-      return Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n)
-    },
-    get jitter() {
-      return random.nextDoubleUnsafe()
+/** Carries out what the machine commands, and tells it what came of that. */
+class Follower {
+  private readonly world: World
+  private readonly facts: Watcher.Facts
+  private state: Watcher.State
+  private told: Health
+  private command: Watcher.Command | undefined
+
+  constructor(world: World) {
+    this.world = world
+    const { clock, random } = world
+    this.facts = {
+      get now() {
+        return Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n)
+      },
+      get jitter() {
+        return random.nextDoubleUnsafe()
+      }
     }
+    this.state = Watcher.initial(world.settings)
+    this.told = { synced: false, since: clock.currentTimeMillisUnsafe() }
   }
 
-  const apply = (input: Watcher.Input): Watcher.Command | undefined => {
-    const { command, outputs, state: next } = Watcher.step(state, input, facts)
+  get run(): Effect.Effect<never> {
+    return Effect.suspend(() =>
+      this.command === undefined ? this.next({ _tag: "Started" }) : this.execute(this.command)
+    ).pipe(
+      Effect.catchCause((cause) =>
+        // Our own interruption ends here; an interruption from within the client is one more failure.
+        Effect.andThen(
+          Effect.yieldNow,
+          Effect.suspend(() => this.next({ _tag: "Died", message: ReconcileError.textOf(Cause.squash(cause)) }))
+        ).pipe(Effect.tap(Effect.logError(`following ${formatResource(this.world.resource)} broke`, cause)))
+      ),
+      Effect.map((following) => {
+        this.command = following
+      }),
+      Effect.forever
+    )
+  }
+
+  private apply(input: Watcher.Input): Watcher.Command | undefined {
+    const { command, outputs, state } = Watcher.step(this.state, input, this.facts)
     // Before the outputs: a listener that throws must not make the same event come twice.
-    state = next
-    for (const output of outputs) give(feed, output)
+    this.state = state
+    for (const output of outputs) give(this.world.feed, output)
     return command
   }
 
   /** Says in health and log what has changed since it was last said. */
-  const report = (command?: Watcher.Command): Effect.Effect<void> => {
-    const failure = state.failure === undefined ? undefined : textOf(state.failure, resource, settings)
-    const synced = state.position !== undefined
+  private report(command?: Watcher.Command): Effect.Effect<void> {
+    const { told } = this
+    const { clock, resource, settings, tell } = this.world
+    const failure = this.state.failure === undefined ? undefined : textOf(this.state.failure, resource, settings)
+    const synced = this.state.position !== undefined
     const fails = failure !== undefined && command?._tag === "Wait"
     if (!fails && synced === told.synced && failure === told.failure) return Effect.void
     const isSame = synced === told.synced && (failure === undefined) === (told.failure === undefined)
     const recovered = failure === undefined && told.failure !== undefined
-    told = {
+    this.told = {
       synced,
       since: isSame ? told.since : clock.currentTimeMillisUnsafe(),
       ...(failure !== undefined && { failure })
@@ -128,73 +159,61 @@ const follower = ({ api, clock, feed, random, resource, settings, tell }: World)
       : recovered
         ? Effect.logInfo(`watching ${formatResource(resource)} ${scopeText(resource, settings)} again`)
         : Effect.void
-    return Effect.andThen(tell(told), line)
+    return Effect.andThen(tell(this.told), line)
   }
 
-  const next = (input: Watcher.Input): Effect.Effect<Watcher.Command> =>
-    Effect.suspend(() => {
-      const command = apply(input)!
-      return Effect.as(report(command), command)
+  private next(input: Watcher.Input): Effect.Effect<Watcher.Command> {
+    return Effect.suspend(() => {
+      const command = this.apply(input)!
+      return Effect.as(this.report(command), command)
     })
-
-  const hear = (events: ReadonlyArray<WatchEvent>): Effect.Effect<void, Leave> => {
-    for (const event of events) {
-      const command = apply({ _tag: "Event", event })
-      if (command !== undefined) return Effect.andThen(report(command), Effect.fail(new Leave(command)))
-    }
-    return report()
   }
 
-  const watch = ({ alarmMillis, options }: Watcher.Command & { _tag: "Watch" }): Effect.Effect<Watcher.Command> => {
+  private hear(events: ReadonlyArray<WatchEvent>): Effect.Effect<void, Leave> {
+    for (const event of events) {
+      const command = this.apply({ _tag: "Event", event })
+      if (command !== undefined) return Effect.andThen(this.report(command), Effect.fail(new Leave(command)))
+    }
+    return this.report()
+  }
+
+  private watch({ alarmMillis, options }: Watcher.Command & { _tag: "Watch" }): Effect.Effect<Watcher.Command> {
+    const { api, resource } = this.world
     const stream = api.watch(resource, options).pipe(
-      Stream.runForEachArray((events) => Effect.suspend(() => hear(events))),
+      Stream.runForEachArray((events) => Effect.suspend(() => this.hear(events))),
       Effect.matchEffect({
-        onSuccess: () => next({ _tag: "Ended" }),
-        onFailure: (error) => (error instanceof Leave ? Effect.succeed(error.next) : next({ _tag: "Failed", error }))
+        onSuccess: () => this.next({ _tag: "Ended" }),
+        onFailure: (error) =>
+          error instanceof Leave ? Effect.succeed(error.next) : this.next({ _tag: "Failed", error })
       })
     )
     if (alarmMillis === undefined) return stream
     const alarm = Effect.sleep(alarmMillis).pipe(
       Effect.andThen(
         Effect.suspend(() => {
-          const command = apply({ _tag: "Alarm" })
-          return Effect.andThen(report(command), command === undefined ? Effect.never : Effect.succeed(command))
+          const command = this.apply({ _tag: "Alarm" })
+          return Effect.andThen(this.report(command), command === undefined ? Effect.never : Effect.succeed(command))
         })
       )
     )
     return Effect.raceFirst(stream, alarm)
   }
 
-  const execute = (command: Watcher.Command): Effect.Effect<Watcher.Command> => {
+  private execute(command: Watcher.Command): Effect.Effect<Watcher.Command> {
     switch (command._tag) {
       case "List":
-        return api.list(resource, command.options).pipe(
+        return this.world.api.list(this.world.resource, command.options).pipe(
           Effect.matchEffect({
-            onSuccess: (page) => next({ _tag: "Page", page }),
-            onFailure: (error) => next({ _tag: "Failed", error })
+            onSuccess: (page) => this.next({ _tag: "Page", page }),
+            onFailure: (error) => this.next({ _tag: "Failed", error })
           })
         )
       case "Watch":
-        return watch(command)
+        return this.watch(command)
       case "Wait":
-        return Effect.andThen(Effect.sleep(command.millis), next({ _tag: "Waited" }))
+        return Effect.andThen(Effect.sleep(command.millis), this.next({ _tag: "Waited" }))
     }
   }
-
-  let command: Watcher.Command | undefined
-  return Effect.suspend(() => (command === undefined ? next({ _tag: "Started" }) : execute(command))).pipe(
-    Effect.catchCause((cause) =>
-      // Our own interruption ends here; an interruption from within the client is one more failure.
-      Effect.andThen(
-        Effect.yieldNow,
-        Effect.suspend(() => next({ _tag: "Died", message: ReconcileError.textOf(Cause.squash(cause)) }))
-      ).pipe(Effect.tap(Effect.logError(`following ${formatResource(resource)} broke`, cause)))
-    ),
-    Effect.map((following) => {
-      command = following
-    }),
-    Effect.forever
-  )
 }
 
 const give = (feed: Store.Feed, output: Watcher.Output): void => {

@@ -425,6 +425,19 @@ describe("start and health", () => {
     }).pipe(Effect.provide(world()))
   })
 
+  it.effect("a process that leads alone reconciles at once", () =>
+    running(
+      [scopes],
+      ({ api, log }) =>
+        Effect.gen(function* () {
+          yield* api.create(Scope, docs)
+          yield* quiet
+          assert.lengthOf(log, 1)
+        }),
+      { world: Layer.merge(world(), Layer.succeed(Leadership.Leadership, Leadership.always)) }
+    )
+  )
+
   it.effect("one that does not lead keeps its caches and reconciles nothing", () =>
     running(
       [scopes],

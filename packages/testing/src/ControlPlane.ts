@@ -93,7 +93,7 @@ export class ApiServerProcess extends Context.Service<
 >()("@fixpoint/testing/ApiServerProcess") {}
 
 /** The folder of the programs, or what is missing. */
-export const assets = (options?: Options): Effect.Effect<string, ControlPlaneError> =>
+const assets = (options?: Options): Effect.Effect<string, ControlPlaneError> =>
   Effect.suspend(() => {
     const folder = options?.assets ?? process.env.KUBEBUILDER_ASSETS
     const wanted = options?.controllers === true ? [...programs, "kube-controller-manager"] : programs

@@ -15,7 +15,7 @@ const real = Layer.unwrap(
 
 ApiClientContract.suite("a real API server", real, {
   describe: describe.concurrent,
-  test: ControlPlane.available() ? test : test.skip,
+  test: test.skipIf(!ControlPlane.available()),
   beforeAll,
   afterAll
 })

@@ -135,7 +135,14 @@ export class Engine {
     }
   }
 
+  /** Whether the object is one of those that the controller is for: a cache that it shares may hold more. */
+  covers({ namespace }: ObjectRef): boolean {
+    const { for: kind, namespaces } = this.controller
+    return namespaces === undefined || kind.scope === "Cluster" || namespaces.includes(namespace ?? "")
+  }
+
   private onOwn(ref: ObjectRef, next: KubeObject | undefined): void {
+    if (!this.covers(ref)) return
     const key = keyOf(ref)
     const running = this.running.get(key)
     if (running !== undefined) {

@@ -57,6 +57,10 @@ export const failuresOf = (memory: Memory | undefined, object: KubeObject | unde
     : undefined
 }
 
+/** What was last said of the object, also where it bears no status to tell it. */
+export const saidOf = (memory: Memory | undefined, object: KubeObject | undefined): Condition.Input | undefined =>
+  memory?.written?.uid === object?.metadata.uid ? memory?.written?.ready : undefined
+
 /** What was written and is not in the object as it was read (D12). */
 export const unseenOf = (memory: Memory | undefined, object: KubeObject | undefined): Written | undefined => {
   const written = memory?.written

@@ -78,7 +78,7 @@ const isDeleting = (object: KubeObject): boolean => object.metadata.deletionTime
 /** Our finalizers that the object bears, the last added first. */
 const heldBy = (controller: Controller.Any, object: KubeObject): ReadonlyArray<Finalizer> => {
   const present = object.metadata.finalizers ?? []
-  return controller.reconciler.finalizers.filter(({ name }) => present.includes(name)).reverse()
+  return controller.reconciler.finalizers.filter(({ name }) => present.includes(name)).toReversed()
 }
 
 /** Reads what the watch has not told in time from the server itself (D29). */
@@ -108,7 +108,7 @@ const finalizerTarget = ({ api, engine, fieldManager }: Runner) => ({
 const prepare = Effect.fnUntraced(function* (runner: Runner, key: string): Effect.fn.Return<Prepared> {
   const { engine } = runner
   const { controller, store } = engine
-  const read = store.get(refOf(key))
+  const read = engine.covers(refOf(key)) ? store.get(refOf(key)) : undefined
   if (read === undefined) return nothing(undefined)
   if (isDeleting(read)) return heldBy(controller, read).length === 0 ? nothing(read) : { _tag: "Run", object: read }
   let object = read
@@ -298,7 +298,13 @@ const conclude = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void> {
   let settlement = Settle.settle(facts)
   const object = facts.object!
-  const written = yield* statusOf(runner, taken.key, object, settlement, facts)
+  const written = yield* Effect.catchDefect(statusOf(runner, taken.key, object, settlement, facts), (defect) => {
+    // What no JSON can say is a mistake of the reconciler, told as one, without what it wanted to say.
+    const exit = Exit.die(new Error("the status cannot be written", { cause: defect }))
+    const without = { ...facts, exit, pass: { ...facts.pass, draft: {}, conditions: [] } }
+    settlement = Settle.settle(without)
+    return statusOf(runner, taken.key, object, settlement, without)
+  })
   let memory = settlement.memory
   if (Result.isFailure(written)) {
     settlement = Settle.afterFailedWrite(facts, settlement, written.failure)

@@ -9,7 +9,7 @@ import type { KubeObject } from "../KubeObject.ts"
 import type { EventCall } from "../PostingPolicy.ts"
 import * as ReconcileError from "../ReconcileError.ts"
 import type { Announcement, Outcome, Report } from "../Reporting.ts"
-import { type Memory, memoryOf, unseenOf, type Written } from "./memory.ts"
+import { type Memory, memoryOf, saidOf, unseenOf, type Written } from "./memory.ts"
 import type { Said } from "./statusBody.ts"
 import { cutMiddle } from "./text.ts"
 import {
@@ -109,7 +109,7 @@ const report = (facts: Facts, verdict: Verdict, stale: Written | undefined): Set
   const { outcome, quiet, ready } = verdict
   const isSuccess = outcome === "changed" || outcome === "unchanged"
   const isBroken = !isSuccess && outcome !== "NotReady"
-  const previous = stale?.ready ?? readyOf(object)
+  const previous = stale?.ready ?? readyOf(object) ?? saidOf(facts.memory, object)
   const transition = previous === undefined || previous.status !== ready.status || previous.reason !== ready.reason
   const message = transition ? { text: ready.message, at: now } : messageOf(facts, ready.message, previous, isBroken)
   const isUntouched =

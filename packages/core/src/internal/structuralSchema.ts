@@ -20,7 +20,7 @@ interface Node extends JsonSchema {
 }
 
 /** Thrown while a manifest is made: a mistake of the program, told in one line. */
-export class UnstructuralSchema extends Error {
+class UnstructuralSchema extends Error {
   override readonly name = "UnstructuralSchema"
 }
 

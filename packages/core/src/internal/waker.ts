@@ -37,7 +37,9 @@ export const wakerOf = ({ api, engines, isStopped, kind, services }: Options): W
       Effect.suspend((): Effect.Effect<ReadonlyArray<KubeObject.ObjectRef>, ManagerStopped | ApiError> => {
         if (isStopped()) return Effect.fail(new ManagerStopped({ kind: kind.id }))
         const { store } = engines[0]!
-        if (store.synced) return Effect.succeed(store.list({ namespace, selector }).map(KubeObject.ref))
+        const isCovered = (ref: KubeObject.ObjectRef): boolean => engines.some((engine) => engine.covers(ref))
+        if (store.synced)
+          return Effect.succeed(store.list({ namespace, selector }).map(KubeObject.ref).filter(isCovered))
         const options = {
           limit: pageSize,
           ...(namespace !== undefined && { namespace }),
@@ -46,7 +48,7 @@ export const wakerOf = ({ api, engines, isStopped, kind, services }: Options): W
         return ApiClient.pages(kind, options).pipe(
           Stream.runFold(
             (): ReadonlyArray<KubeObject.ObjectRef> => [],
-            (refs, page) => [...refs, ...page.items.map(KubeObject.ref)]
+            (refs, page) => [...refs, ...page.items.map(KubeObject.ref).filter(isCovered)]
           ),
           Effect.provideService(ApiClient.ApiClient, api)
         )

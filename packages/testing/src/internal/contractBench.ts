@@ -171,6 +171,20 @@ export interface Bench {
   readonly now: (resource: Resource) => Effect.Effect<string, ApiError>
 }
 
+const eventAbout = (namespace: string): Fields => ({
+  involvedObject: { apiVersion: apiVersion(widgets), kind: "Widget", namespace, name: "w", uid: "u" },
+  reason: "Reason",
+  message: "message",
+  type: "Normal"
+})
+
+const deploymentOf = (container: Fields | undefined): Fields => ({
+  spec: {
+    selector: { matchLabels: { a: "b" } },
+    template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i", ...container }] } }
+  }
+})
+
 /** The verbs bound to a namespace. */
 export const make = (api: Api, ns: string): Bench => {
   const here = (name: string): ObjectRef => ({ namespace: ns, name })
@@ -207,29 +221,8 @@ export const make = (api: Api, ns: string): Bench => {
     zone: withSpec(zones),
     lease: withSpec(leases),
     configMap: (name, data, metadata) => object(configMaps, name, data === undefined ? {} : { data }, metadata),
-    event: (name, content) =>
-      object(events, name, {
-        involvedObject: { apiVersion: apiVersion(widgets), kind: "Widget", namespace: ns, name: "w", uid: "u" },
-        reason: "Reason",
-        message: "message",
-        type: "Normal",
-        ...content
-      }),
-    deployment: (name, container, metadata) =>
-      object(
-        deployments,
-        name,
-        {
-          spec: {
-            selector: { matchLabels: { a: "b" } },
-            template: {
-              metadata: { labels: { a: "b" } },
-              spec: { containers: [{ name: "c", image: "i", ...container }] }
-            }
-          }
-        },
-        metadata
-      ),
+    event: (name, content) => object(events, name, { ...eventAbout(ns), ...content }),
+    deployment: (name, container, metadata) => object(deployments, name, deploymentOf(container), metadata),
     create: (input, options) => api.create(resourceOf(input), input, options),
     replace: (input, options) => api.replace(resourceOf(input), refOf(input), input, options),
     apply,
