@@ -231,7 +231,9 @@ const servicesOf = Effect.fnUntraced(function* (
       manager,
       onWrite: (owner: KubeObject, write: Parameters<Engine["wrote"]>[1]) => engine.wrote(owner, write, kind.id),
       onRead: (owner: KubeObject, ref: Parameters<Engine["readChild"]>[1], child: KubeObject) =>
-        engine.readChild(owner, ref, child, kind.id)
+        engine.readChild(owner, ref, child, kind.id),
+      hadChild: (owner: KubeObject, ref: Parameters<Engine["hadChild"]>[1]) => engine.hadChild(owner, ref, kind.id),
+      owners: engine.store
     }
     services = Context.add(
       services,

@@ -2,13 +2,14 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { ApiClient } from "../ApiClient.ts"
+import type { ApiError } from "../ApiError.ts"
 import type { Reader } from "../Cached.ts"
 import * as Kind from "../Kind.ts"
-import { formatRef, type KubeObject, type ObjectRef } from "../KubeObject.ts"
+import { formatRef, type KubeObject, type ObjectRef, ref as refOf } from "../KubeObject.ts"
 import type { Writer } from "../Owned.ts"
 import { Fatal, textOf } from "../ReconcileError.ts"
 import { byOwner, type Store } from "../Store.ts"
-import { applyChild, removeChild, type Write } from "./childWriter.ts"
+import { applyChild, removeChild, type Target, type Write } from "./childWriter.ts"
 import { decoded } from "./decoded.ts"
 
 const inOrder = (a: KubeObject, b: KubeObject): number => {
@@ -53,15 +54,44 @@ export interface Writing {
   readonly onWrite: (owner: KubeObject, write: Write) => void
   /** Told how a child was found when nothing had to be sent. */
   readonly onRead: (owner: KubeObject, ref: ObjectRef, child: KubeObject) => void
+  /** Whether the last pass of the owner left that child there. */
+  readonly hadChild: (owner: KubeObject, ref: ObjectRef) => boolean
+  /** The cache of the owners. */
+  readonly owners: Store
+}
+
+/** Asks the server itself, and tells the cache what it did not know. */
+const lives = (api: ApiClient["Service"], owners: Store, owner: KubeObject): Effect.Effect<boolean, ApiError> => {
+  const { uid } = owner.metadata
+  return api.get(owners.resource, refOf(owner)).pipe(
+    Effect.map((live) => {
+      if (live.metadata.uid === uid && live.metadata.deletionTimestamp === undefined) return true
+      owners.fold(live)
+      return false
+    }),
+    Effect.catchReason("ApiError", "NotFound", () =>
+      Effect.sync(() => {
+        owners.foldDeleted(refOf(owner), uid)
+        return false
+      })
+    )
+  )
 }
 
 export const writerOf = (
   kind: Kind.Any,
   store: Store,
-  { api, manager, onRead, onWrite }: Writing,
+  { api, hadChild, manager, onRead, onWrite, owners }: Writing,
   onMalformed: (malformed: Kind.MalformedResource, object: KubeObject) => void
 ): Writer<any> => {
-  const target = { api, resource: kind, cache: store, manager, onWrite }
+  const target: Target = {
+    api,
+    resource: kind,
+    cache: store,
+    manager,
+    onWrite,
+    ownerLives: (owner, ref) => (hadChild(owner, ref) ? lives(api, owners, owner) : Effect.succeed(true))
+  }
   return {
     apply: Effect.fnUntraced(function* (owner, desired, { conflicts }) {
       const input = yield* encoded(kind, desired)

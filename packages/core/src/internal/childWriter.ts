@@ -35,6 +35,11 @@ export interface Target {
   readonly manager: string
   /** Told what a write sent, what the child was before, as cached, and what was answered: for the barrier and for what wakes the owner. */
   readonly onWrite: (owner: KubeObject, write: Write) => void
+  /**
+   * Whether the owner still lives, asked before a child is made. One that was there may have been collected together with an owner of which the
+   * watch is late to tell the end: it would be made and collected again and again (B66). Default: it does.
+   */
+  readonly ownerLives?: (owner: KubeObject, child: ObjectRef) => Effect.Effect<boolean, ApiError>
 }
 
 export interface Write {
@@ -120,7 +125,7 @@ const onlyEdits = (error: ApiError): boolean =>
 
 /** Fails with NotReady while the name is still taken by a dying child, with Fatal if it is a stranger's, else as `fromApiError` says. */
 export const applyChild = Effect.fnUntraced(function* (
-  { api, cache, manager, onWrite, resource }: Target,
+  { api, cache, manager, onWrite, ownerLives, resource }: Target,
   owner: KubeObject,
   desired: ObjectInput,
   conflicts: Conflicts
@@ -134,6 +139,11 @@ export const applyChild = Effect.fnUntraced(function* (
   const body = applyBody(child)
   if (live !== undefined && (isApplied(live, body, manager, undefined) || sentFor.get(live) === JSON.stringify(body)))
     return { object: live, moved: undefined }
+  if (live === undefined && ownerLives !== undefined && !(yield* Effect.mapError(ownerLives(owner, ref), fromApiError)))
+    return yield* new Temporary({
+      reason: "Conflict",
+      message: `${owner.kind} ${formatRef(refOf(owner))} has gone meanwhile, and its ${resource.kind} with it`
+    })
   // The uid keeps the write off a namesake and off a child that has just gone (D7, F76, F87).
   const sent = live === undefined ? body : { ...body, metadata: { ...body.metadata, uid: live.metadata.uid } }
   const send = (force: boolean) =>

@@ -205,6 +205,11 @@ export class Engine {
     running.foreign ||= revealsForeign({ previous, answer, fieldManager: this.fieldManager })
   }
 
+  /** Whether the last pass of the owner left the child there. */
+  hadChild(owner: KubeObject, ref: ObjectRef, kindId: string): boolean {
+    return this.known.get(keyOf(owner.metadata as ObjectRef))?.children.get(addressOf(kindId, ref)) !== undefined
+  }
+
   /** A child was read in the running pass of its owner, and nothing had to be written. */
   readChild(owner: KubeObject, ref: ObjectRef, child: KubeObject, kindId: string): void {
     this.running.get(keyOf(owner.metadata as ObjectRef))?.children.set(addressOf(kindId, ref), child)
