@@ -198,7 +198,7 @@ export class WorkQueue<M> {
     if (!this.processing.delete(key)) throw new Error(`the key ${key} is not in processing: done was called twice`)
     this.keep(key, decision, now)
     if (this.closed) return
-    if (decision.park === true) this.parked.set(key, now + parkMax)
+    if (decision.park === true) this.parked.set(key, Math.ceil(now + parkMax))
     const after = decision.after
     if (after !== undefined) {
       if (after > 0) this.timers.add(key, now + after)
