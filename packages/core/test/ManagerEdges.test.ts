@@ -14,7 +14,7 @@ import * as Manager from "../src/Manager.ts"
 import * as Pass from "../src/Pass.ts"
 import * as Predicate from "../src/Predicate.ts"
 import * as Reconciler from "../src/Reconciler.ts"
-import { Fatal, NotReady, Temporary } from "../src/ReconcileError.ts"
+import { type Fatal, NotReady, Temporary } from "../src/ReconcileError.ts"
 import * as Wake from "../src/Wake.ts"
 import * as Watch from "../src/Watch.ts"
 import { api as world, ConfigMap, docs, events, quiet, ready, refTo, Role, running, Scope } from "./world.ts"
@@ -102,6 +102,64 @@ describe("what the cache does not know", () => {
         assert.strictEqual(ready(yield* api.get(Scope, refTo(docs))), "True Synced")
       })
     )
+  )
+})
+
+describe("names that are taken", () => {
+  it.effect.each([0, 5_000])(
+    "a stranger's object that the cache has not heard of for %i ms is not taken over (B62)",
+    (lag) => {
+      const deaf = { is: lag > 0 }
+      return running(
+        [owning],
+        ({ api, log, server }) =>
+          Effect.gen(function* () {
+            const { metadata } = yield* api.create(ConfigMap, { metadata: child, data: { mine: "yes" } })
+            yield* api.create(Scope, docs)
+            yield* quiet
+            assert.match(log.at(-1)!, /Fatal ChildNotOurs/)
+            const now = yield* api.get(ConfigMap, child)
+            assert.deepStrictEqual(
+              [now.data, now.metadata.resourceVersion],
+              [{ mine: "yes" }, metadata.resourceVersion]
+            )
+            yield* api.delete(ConfigMap, child)
+            deaf.is = false
+            yield* server.cutWatches()
+            yield* TestClock.adjust("6 minutes")
+            yield* quiet
+            assert.deepStrictEqual((yield* api.get(ConfigMap, child)).data, { members: "ann" })
+          }),
+        { world: deafTo("ConfigMap", deaf) }
+      )
+    }
+  )
+
+  it.effect(
+    "a child of which the answer was lost is found again, not made twice, and no conflict is told (B62)",
+    () => {
+      const deaf = { is: true }
+      return running(
+        [owning],
+        ({ api, log, server }) =>
+          Effect.gen(function* () {
+            let lost = 1
+            yield* server.hook({
+              after: (call) =>
+                call.operation.verb === "apply" && call.operation.resource === "configmaps" && lost-- > 0
+                  ? Effect.fail(ApiServer.unreachable(call))
+                  : Effect.void
+            })
+            yield* api.create(Scope, docs)
+            yield* quiet
+            yield* TestClock.adjust("10 seconds")
+            yield* quiet
+            assert.strictEqual(ready(yield* api.get(Scope, refTo(docs))), "True Synced")
+            assert.lengthOf(log, 2)
+          }),
+        { world: deafTo("ConfigMap", deaf) }
+      )
+    }
   )
 })
 
@@ -722,4 +780,134 @@ describe("sizes", () => {
       })
     )
   })
+
+  it.effect("10,000 objects at a start are each run once, and cost nothing afterwards", () =>
+    Effect.gen(function* () {
+      const api = yield* ApiClient
+      for (let i = 0; i < 10_000; i++)
+        yield* api.create(Scope, { ...docs, metadata: { namespace: "team", name: `s${i}` } })
+      let passes = 0
+      const quick = Controller.make({
+        for: Scope,
+        reconciler: Reconciler.fromEffect(Scope, () => Effect.sync(() => void passes++)),
+        noStatusSubresource: true
+      })
+      yield* Effect.gen(function* () {
+        yield* Effect.repeat(quiet, { until: () => passes >= 10_000, times: 1_000 })
+        yield* TestClock.adjust("10 minutes")
+        assert.strictEqual(passes, 10_000)
+      }).pipe(Effect.provide(Manager.layer([quick])))
+    }).pipe(Effect.provide(world()))
+  )
+})
+
+/** A server whose versions are no decimals. */
+const opaque = Layer.provideMerge(
+  Layer.effect(
+    ApiClient,
+    Effect.map(ApiClient, (inner) => {
+      const map = (value: any, change: (text: string) => string, key?: string): any => {
+        if (Array.isArray(value)) return value.map((one) => map(one, change))
+        if (typeof value === "object" && value !== null)
+          return value.path === "/metadata/resourceVersion"
+            ? { ...value, value: change(value.value) }
+            : Object.fromEntries(Object.entries(value).map(([name, one]) => [name, map(one, change, name)]))
+        return key === "resourceVersion" && typeof value === "string" && value !== "0" && value !== ""
+          ? change(value)
+          : value
+      }
+      const out = (value: any) => map(value, (text) => `v${Number(text).toString(36)}`)
+      const into = (value: any) => map(value, (text) => String(Number.parseInt(text.slice(1), 36)))
+      return {
+        ...inner,
+        get: (resource: any, ref: any, options: any) => Effect.map(inner.get(resource, ref, options), out),
+        list: (resource: any, options: any) => Effect.map(inner.list(resource, into(options)), out),
+        create: (resource: any, object: any, options: any) => Effect.map(inner.create(resource, object, options), out),
+        patch: (resource: any, ref: any, patch: any, options: any) =>
+          Effect.map(inner.patch(resource, ref, into(patch), options), out),
+        watch: (resource: any, options: any) => Stream.map(inner.watch(resource, into(options)), out)
+      } as any
+    })
+  ),
+  world()
+) as Layer.Layer<any>
+
+describe("servers and clients of their own kind", () => {
+  it.effect("versions that are no numbers are enough to converge, to repair and to rest (D29)", () =>
+    running(
+      [owning],
+      ({ api, log, server }) =>
+        Effect.gen(function* () {
+          yield* quiet
+          yield* api.create(Scope, docs)
+          yield* quiet
+          yield* TestClock.adjust("10 seconds")
+          assert.match((yield* api.get(Scope, refTo(docs))).metadata.resourceVersion, /^v/)
+          assert.strictEqual(ready(yield* api.get(Scope, refTo(docs))), "True Synced")
+          yield* api.patch(Scope, refTo(docs), members("x"))
+          yield* quiet
+          yield* api.patch(
+            ConfigMap,
+            child,
+            { type: "merge", body: { data: { members: "eve" } } },
+            { fieldManager: "k" }
+          )
+          yield* quiet
+          yield* TestClock.adjust("10 seconds")
+          yield* quiet
+          assert.deepStrictEqual((yield* api.get(ConfigMap, child)).data, { members: "x" })
+          const before = log.length
+          assert.isBelow(before, 8)
+          yield* server.clearLog
+          yield* TestClock.adjust("1 hour")
+          assert.lengthOf(log, before)
+          assert.deepStrictEqual(
+            (yield* server.log).filter(({ mutating }) => mutating),
+            []
+          )
+        }),
+      { world: opaque }
+    )
+  )
+
+  it.effect.each(["configmaps", "scopes.access.example.com/status", "scopes.access.example.com"])(
+    "a client that interrupts itself at %s loses no key",
+    (resource) => {
+      const cleaned: Array<string> = []
+      const controller = Controller.make({
+        ...owning,
+        reconciler: Reconciler.for(Scope).pipe(
+          Reconciler.child("config", ConfigMap, ({ object }) => ({
+            metadata: { name: "docs-members" },
+            data: { members: object.spec.members.join(",") }
+          })),
+          Reconciler.finalizer("example.com/x", ({ ref }) => Effect.sync(() => void cleaned.push(ref.name)))
+        )
+      } as any) as any
+      return running([controller], ({ api, server }) =>
+        Effect.gen(function* () {
+          let interruptions = 3
+          let isUser = true
+          yield* server.hook({
+            before: (call) =>
+              !isUser && call.operation.resource === resource && call.mutating && interruptions-- > 0
+                ? Effect.interrupt
+                : Effect.void
+          })
+          yield* api.create(Scope, docs)
+          isUser = false
+          yield* quiet
+          yield* TestClock.adjust("1 minute")
+          yield* quiet
+          assert.isAtMost(interruptions, 0)
+          assert.strictEqual(ready(yield* api.get(Scope, refTo(docs))), "True Synced")
+          isUser = true
+          yield* api.delete(Scope, refTo(docs))
+          isUser = false
+          yield* quiet
+          assert.deepStrictEqual([cleaned, yield* server.objects(Scope)], [["docs"], []])
+        })
+      )
+    }
+  )
 })

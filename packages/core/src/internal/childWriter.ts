@@ -123,20 +123,24 @@ const isEdit = (message: string | undefined): boolean => / using \S+$/.test(mess
 const onlyEdits = (error: ApiError): boolean =>
   error.reason._tag === "ApplyConflict" && error.reason.causes.every((cause) => isEdit(cause.message))
 
-/** Fails with NotReady while the name is still taken by a dying child, with Fatal if it is a stranger's, else as `fromApiError` says. */
-export const applyChild = Effect.fnUntraced(function* (
+interface Wanted {
+  readonly ref: ObjectRef
+  readonly body: ObjectInput
+}
+
+/** Older than every object: an apply that bears it makes an object, or is refused where there is one already (F71, F88). */
+const beforeAll = "1"
+
+/** Makes the child as wanted over what is known of it; "taken" if there was to be none, and there is. */
+const applyOver = Effect.fnUntraced(function* (
   { api, cache, manager, onWrite, ownerLives, resource }: Target,
   owner: KubeObject,
-  desired: ObjectInput,
+  { body, ref }: Wanted,
+  live: KubeObject | undefined,
   conflicts: Conflicts
-): Effect.fn.Return<Applied, NotReady | Temporary | Fatal> {
-  const child = asChild(owner, resource, desired)
-  if (child instanceof Fatal) return yield* child
-  const ref: ObjectRef = { namespace: child.metadata?.namespace, name: child.metadata?.name ?? "" }
-  const live = cache.get(ref)
+): Effect.fn.Return<Applied | "taken", NotReady | Temporary | Fatal> {
   const objected = live === undefined ? undefined : objection(owner, resource, live)
   if (objected !== undefined) return yield* objected
-  const body = applyBody(child)
   if (live !== undefined && (isApplied(live, body, manager, undefined) || sentFor.get(live) === JSON.stringify(body)))
     return { object: live, moved: undefined }
   if (live === undefined && ownerLives !== undefined && !(yield* Effect.mapError(ownerLives(owner, ref), fromApiError)))
@@ -144,13 +148,17 @@ export const applyChild = Effect.fnUntraced(function* (
       reason: "Conflict",
       message: `${owner.kind} ${formatRef(refOf(owner))} has gone meanwhile, and its ${resource.kind} with it`
     })
-  // The uid keeps the write off a namesake and off a child that has just gone (D7, F76, F87).
-  const sent = live === undefined ? body : { ...body, metadata: { ...body.metadata, uid: live.metadata.uid } }
+  // The uid keeps the write off a namesake and off a child that has just gone (D7, F76, F87); the version keeps a new one off what is not known yet.
+  const guard = live === undefined ? { resourceVersion: beforeAll } : { uid: live.metadata.uid }
+  const sent = { ...body, metadata: { ...body.metadata, ...guard } }
   const send = (force: boolean) =>
     Effect.result(api.patch(resource, ref, { type: "apply", body: sent, force }, { fieldManager: manager }))
   let answer = yield* send(conflicts === "force")
   if (Result.isFailure(answer) && conflicts === "repair-edits" && onlyEdits(answer.failure)) answer = yield* send(true)
-  if (Result.isFailure(answer)) return yield* toFailure(answer.failure, resource, ref)
+  if (Result.isFailure(answer)) {
+    const isTaken = live === undefined && "code" in answer.failure.reason && answer.failure.reason.code === 409
+    return isTaken ? "taken" : yield* toFailure(answer.failure, resource, ref)
+  }
   const object = answer.success
   cache.fold(object)
   const shown = cache.get(ref)
@@ -163,6 +171,34 @@ export const applyChild = Effect.fnUntraced(function* (
         ? undefined
         : "updated"
   return { object, moved }
+})
+
+/** What the server has under that name, told to the cache too. */
+const present = ({ api, cache, resource }: Target, ref: ObjectRef): Effect.Effect<KubeObject | undefined, ApiError> =>
+  Effect.map(api.get(resource, ref), (object): KubeObject | undefined => {
+    cache.fold(object)
+    return object
+  }).pipe(Effect.catchReason("ApiError", "NotFound", () => Effect.undefined))
+
+/** Fails with NotReady while the name is still taken by a dying child, with Fatal if it is a stranger's, else as `fromApiError` says. */
+export const applyChild = Effect.fnUntraced(function* (
+  target: Target,
+  owner: KubeObject,
+  desired: ObjectInput,
+  conflicts: Conflicts
+): Effect.fn.Return<Applied, NotReady | Temporary | Fatal> {
+  const child = asChild(owner, target.resource, desired)
+  if (child instanceof Fatal) return yield* child
+  const ref: ObjectRef = { namespace: child.metadata?.namespace, name: child.metadata?.name ?? "" }
+  const wanted = { ref, body: applyBody(child) }
+  const first = yield* applyOver(target, owner, wanted, target.cache.get(ref), conflicts)
+  if (first !== "taken") return first
+  // Somebody made it before the cache heard of it, or an answer of ours was lost: whose it is must be known first (B62).
+  const found = yield* Effect.mapError(present(target, ref), fromApiError)
+  const second = yield* applyOver(target, owner, wanted, found, conflicts)
+  if (second !== "taken") return second
+  const message = `${target.resource.kind} ${formatRef(ref)} comes and goes`
+  return yield* new Temporary({ reason: "Conflict", message })
 })
 
 const toFailure = (error: ApiError, resource: Resource, ref: ObjectRef): Temporary => {

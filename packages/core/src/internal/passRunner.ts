@@ -64,7 +64,7 @@ export interface Runner {
 type Prepared =
   | { readonly _tag: "Run"; readonly object: KubeObject }
   | { readonly _tag: "Nothing"; readonly object: KubeObject | undefined }
-  | { readonly _tag: "Failed"; readonly object: KubeObject; readonly error: ReconcileError }
+  | { readonly _tag: "Failed"; readonly object: KubeObject; readonly exit: Exit.Exit<never, ReconcileError> }
 
 const nothing = (object: KubeObject | undefined): Prepared => ({ _tag: "Nothing", object })
 
@@ -114,11 +114,12 @@ const prepare = Effect.fnUntraced(function* (runner: Runner, key: string): Effec
   let object = read
   for (const { name } of controller.reconciler.finalizers) {
     if (object.metadata.finalizers?.includes(name) === true) continue
-    const added = yield* Effect.result(addFinalizer(finalizerTarget(runner), object, name))
-    if (Result.isFailure(added))
-      return { _tag: "Failed", object, error: asFailure("adding the finalizer")(added.failure) }
-    if (added.success === undefined) return nothing(undefined)
-    object = added.success
+    const added = yield* Effect.exit(
+      Effect.mapError(addFinalizer(finalizerTarget(runner), object, name), asFailure("adding the finalizer"))
+    )
+    if (Exit.isFailure(added)) return { _tag: "Failed", object, exit: Exit.failCause(added.cause) }
+    if (added.value === undefined) return nothing(undefined)
+    object = added.value
     engine.wroteSelf(key, object)
     // It began to be deleted meanwhile: what came is judged at the end, and the key runs again.
     if (isDeleting(object)) return nothing(read)
@@ -228,9 +229,7 @@ export const runPass = Effect.fnUntraced(function* (
   const record = Pass.makeRecord()
   const progress = { released: false }
   const ran =
-    prepared._tag === "Failed"
-      ? Exit.fail(prepared.error)
-      : yield* runStep(runner, taken, object, { record, progress, startedAt })
+    prepared._tag === "Failed" ? prepared.exit : yield* runStep(runner, taken, object, { record, progress, startedAt })
   record.closed = true
   const { exit, fields } = encodedDraft(engine.controller.for, record, ran)
   const now = yield* Clock.currentTimeMillis
@@ -298,12 +297,14 @@ const conclude = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void> {
   let settlement = Settle.settle(facts)
   const object = facts.object!
-  const written = yield* Effect.catchDefect(statusOf(runner, taken.key, object, settlement, facts), (defect) => {
-    // What no JSON can say is a mistake of the reconciler, told as one, without what it wanted to say.
-    const exit = Exit.die(new Error("the status cannot be written", { cause: defect }))
+  const written = yield* Effect.catchCause(statusOf(runner, taken.key, object, settlement, facts), (cause) => {
+    // A client that interrupts itself is met again later. What no JSON can say is a mistake of the reconciler, told as one, without what it wanted to say.
+    const exit = Cause.hasInterruptsOnly(cause)
+      ? Exit.failCause(cause)
+      : Exit.die(new Error("the status cannot be written", { cause: Cause.squash(cause) }))
     const without = { ...facts, exit, pass: { ...facts.pass, draft: {}, conditions: [] } }
     settlement = Settle.settle(without)
-    return statusOf(runner, taken.key, object, settlement, without)
+    return Effect.catchCause(statusOf(runner, taken.key, object, settlement, without), () => Effect.succeed(untold))
   })
   let memory = settlement.memory
   if (Result.isFailure(written)) {
@@ -329,6 +330,8 @@ const conclude = Effect.fnUntraced(function* (
 })
 
 const unchanged: Result.Result<Written, ApiError> = Result.succeed({ _tag: "Unchanged" })
+/** Nothing was written, and the retry of the failure tells it. */
+const untold: Result.Result<Written, ApiError> = Result.succeed({ _tag: "Moved" })
 
 const statusOf = (
   runner: Runner,
