@@ -115,9 +115,11 @@ interface State {
 }
 
 const start = Effect.fnUntraced(function* (
-  controllers: ReadonlyArray<Controller.Any>,
+  given: ReadonlyArray<Controller.Any>,
   options: Options
 ): Effect.fn.Return<Context.Context<any>, unknown, any> {
+  // What runs is not changed by whoever changes the value later (K4).
+  const controllers = given.map((controller): Controller.Any => ({ ...controller }))
   yield* refuseTwins(controllers)
   const api = yield* ApiClient
   const fieldManager = yield* FieldManager

@@ -395,13 +395,14 @@ const end = Effect.fnUntraced(function* (
   const complete = settlement?.outcome === "changed" || settlement?.outcome === "unchanged"
   const wokenAt = taken.origins.some((origin) => origin !== "requeue") ? startedAt : 0
   const asked = settlement?.requeue._tag === "after" ? settlement.requeue.millis : undefined
-  // Whoever interrupts a step without stopping the Manager must not lose the key (C1).
-  const interrupted = settlement?.outcome === "interrupted" && !engine.stopping ? 5_000 : undefined
+  // A failure that has a retry of its own keeps to that; one that is only looked at again now and then does not stop the timers (E13, B34).
+  const retries =
+    settlement?.backingOff === true && !(settlement.requeue._tag === "after" && settlement.requeue.why === "recheck")
   const timer =
-    seen === undefined || settlement === undefined || settlement.backingOff
+    seen === undefined || settlement === undefined || retries
       ? undefined
       : timerOf(runner, taken, { now, startedAt, jitter: how.jitter ?? 0 })
-  const wishes = [asked, interrupted, timer].filter((millis) => millis !== undefined)
+  const wishes = [asked, timer].filter((millis) => millis !== undefined)
   const after = wishes.length === 0 ? undefined : Math.min(...wishes)
   const gone = seen === undefined
   const unseen = engine.finish(taken.key, { seen, complete, wokenAt })
