@@ -123,7 +123,7 @@ describe("reporterFrom", () => {
 describe("eventBody", () => {
   const words = fitted({ type: "Warning", reason: "R".repeat(200), action: "", message: "m".repeat(5_000) })
 
-  it("keeps every limit that eventTime brings, and fills what may not be empty (P16, B79, B86, F149)", () => {
+  it("keeps every limit that eventTime brings, and fills what may not be empty (P16, B79, B86, X10, F149)", () => {
     assert.deepStrictEqual([words.reason.length, words.action.length, words.message.length], [128, 128, 1_024])
     assert.deepStrictEqual(fitted({ type: "", reason: "", action: "", message: "" }), {
       type: "Normal",

@@ -486,7 +486,7 @@ describe("stop", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("past the grace the step is interrupted, its clean-up runs and nothing is recorded (B92, D2)", () =>
+  it.effect("past the grace the step is interrupted, its clean-up runs and nothing is recorded (B92, D2, X17)", () =>
     Effect.gen(function* () {
       const api = yield* ApiClient
       const ends: Array<string> = []

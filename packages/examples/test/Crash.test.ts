@@ -151,7 +151,7 @@ const play = ({ given, settled, user }: Scenario, death: Death) =>
 
 describe.each(Object.entries(scenarios))("the operator dies during %s", (_, scenario) => {
   it.effect(
-    "at whichever of its calls, done or not: the next one comes to the same state, and nothing is orphaned meanwhile",
+    "at whichever of its calls, done or not: the next one comes to the same state, nothing is orphaned meanwhile or made twice outside (B63, C7)",
     () =>
       Effect.gen(function* () {
         const alive = new Death()
