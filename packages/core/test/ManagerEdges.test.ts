@@ -105,6 +105,28 @@ describe("what the cache does not know", () => {
   )
 })
 
+describe("what an answer shows", () => {
+  it.effect("a foreign change of a child that only the answer of our write shows gives one more pass (D27)", () => {
+    const deaf = { is: false }
+    return running(
+      [owning],
+      ({ api, log }) =>
+        Effect.gen(function* () {
+          yield* api.create(Scope, docs)
+          yield* quiet
+          deaf.is = true
+          yield* api.patch(ConfigMap, child, label("theirs"))
+          yield* api.patch(Scope, refTo(docs), members("x"))
+          yield* quiet
+          yield* TestClock.adjust("10 seconds")
+          yield* quiet
+          assert.deepStrictEqual(log.slice(1), ["Scope docs: changed Synced", "Scope docs: unchanged Synced"])
+        }),
+      { world: deafTo("ConfigMap", deaf) }
+    )
+  })
+})
+
 describe("names that are taken", () => {
   it.effect.each([0, 5_000])(
     "a stranger's object that the cache has not heard of for %i ms is not taken over (B62)",

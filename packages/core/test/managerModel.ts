@@ -253,7 +253,8 @@ export class World {
         case "late":
           return Effect.tap(done, () => Effect.sleep(400))
         case "interrupted":
-          return Effect.interrupt
+          // The reflector tells such a client as broken, and goes on.
+          return operation.verb === "list" || operation.verb === "watch" ? Effect.fail(unreachable) : Effect.interrupt
         case "slow":
           return Effect.andThen(Effect.sleep(400), done)
       }
