@@ -115,7 +115,9 @@ describe("what an answer shows", () => {
           yield* api.create(Scope, docs)
           yield* quiet
           deaf.is = true
-          yield* api.patch(ConfigMap, child, label("theirs"))
+          yield* api.patch(ConfigMap, child, label("theirs"), { fieldManager: "kubectl" })
+          yield* quiet
+          assert.lengthOf(log, 1, "not heard")
           yield* api.patch(Scope, refTo(docs), members("x"))
           yield* quiet
           yield* TestClock.adjust("10 seconds")
