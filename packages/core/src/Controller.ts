@@ -102,13 +102,13 @@ type ReadIds<R> = R extends Reads<infer Id> ? Id : never
 type WriteIds<R> = R extends Writes<infer Id> ? Id : never
 
 // `Self` when all is well, else a sentence. TypeScript infers E and R through the branches of a conditional, and a value that is not what a sentence says gives the
-// shortest message. No `NoInfer` in here: over `NoInfer<R>` nothing is found, and wrong code passes.
+// shortest message. Writes come before reads: a child is both, and in `owns` it is declared for both. No `NoInfer` in here: over `NoInfer<R>` nothing is found, and wrong code passes.
 type Checked<Self, E, R, Read extends string, Write extends string> = [Exclude<E, ReconcileError>] extends [never]
-  ? [Exclude<ReadIds<R>, Read>] extends [never]
-    ? [Exclude<WriteIds<R>, Write>] extends [never]
+  ? [Exclude<WriteIds<R>, Write>] extends [never]
+    ? [Exclude<ReadIds<R>, Read>] extends [never]
       ? Self
-      : `this reconciler writes ${Exclude<WriteIds<R>, Write>}: declare it in owns or writes`
-    : `this reconciler reads ${Exclude<ReadIds<R>, Read>}, and nothing wakes it when that changes: declare it in owns, watches or polls`
+      : `this reconciler reads ${Exclude<ReadIds<R>, Read>}, and nothing wakes it when that changes: declare it in owns, watches or polls`
+    : `this reconciler writes ${Exclude<WriteIds<R>, Write>}: declare it in owns or writes`
   : `this reconciler can fail with ${NameOf<Exclude<E, ReconcileError>>}: say what happens next with Reconciler.mapError, for instance ReconcileError.classify`
 
 /** What the engine gives each pass; the rest of R is the user's own. */
@@ -131,12 +131,12 @@ export interface Options<
   readonly watches?: Watching
   /** Kinds that are read although their changes wake nothing: for those that come back by themselves, with `Watch.every` or `Pass.requeueAfter`. */
   readonly polls?: Polls
-  /** Kinds that are written beside the children in `owns`. */
+  /** Kinds of children that are written and not read, such as one that is only removed: else `owns` says both. A change of such a child wakes its owner too. */
   readonly writes?: Writing
   readonly reconciler: Checked
   /** How many keys run at a time. Default 10. One key never runs twice at once (K35). */
   readonly workers?: number
-  /** When keys come back. Default: the policy of the Manager. */
+  /** When keys come back. Default: the `RequeuePolicy` reference. */
   readonly requeue?: RequeuePolicy
   /** Limits the tries of a key that fails (D5). Default: no limit. */
   readonly retry?: RetryPolicy

@@ -45,7 +45,7 @@ Controller.make({ for: Role, reconciler: Reconciler.fromEffect(Role, () => Effec
 Controller.make({ for: Role, owns: [ConfigMap], reconciler: role })
 
 // @ts-expect-error a write that is not declared
-Controller.make({ for: Role, watches: [Scope, ConfigMap], reconciler: role })
+Controller.make({ for: Role, watches: [Scope], reconciler: role })
 
 // @ts-expect-error a removal that is not declared
 Controller.make({ for: Role, reconciler: Reconciler.fromEffect(Role, () => Owned.remove(ConfigMap, "old")) })
