@@ -41,7 +41,8 @@ const controllersIn = (namespace: string) => {
 
 const stdout: Output = {
   write: (text) => void process.stdout.write(text),
-  size: () => ({ columns: process.stdout.columns ?? 80, rows: process.stdout.rows ?? 24 })
+  // A terminal that does not know its size, as some of CI's, says 0.
+  size: () => ({ columns: process.stdout.columns || 80, rows: process.stdout.rows || 24 })
 }
 
 const failuresOf = (acts: ReadonlyArray<ShownAct>): ReadonlyArray<string> =>

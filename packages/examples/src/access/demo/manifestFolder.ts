@@ -27,7 +27,8 @@ export const parse = (file: string, text: string): ReadonlyArray<Manifest> => {
     const [error] = document.errors
     if (error !== undefined) {
       const line = error.linePos?.[0].line
-      throw refuse(`${file}${line === undefined ? "" : `:${line}`} is not YAML: ${error.message.split("\n")[0]!}`)
+      const what = error.message.split("\n")[0]!.replace(/ at line \d+, column \d+:?$/, "")
+      throw refuse(`${file}${line === undefined ? "" : `:${line}`} is not YAML: ${what}`)
     }
     const object: unknown = document.toJS()
     if (object === null || object === undefined) return []

@@ -11,8 +11,10 @@ import type { Manifest } from "./manifestFolder.ts"
 
 const ours: ReadonlyArray<Resource> = [Scope, Role, ConfigMap]
 
+const nameOf = ({ kind, metadata }: Manifest["object"]): string => `${kind} ${metadata?.name ?? ""}`
+
 /** Where the object's kind lives; for a kind that is not the example's the server is asked. */
-const resourceOf = ({ file, object }: Manifest): Effect.Effect<Resource, ApiError | UsageError, ApiClient> =>
+const resourceOf = ({ object }: Manifest): Effect.Effect<Resource, ApiError | UsageError, ApiClient> =>
   Effect.gen(function* () {
     const parts = object.apiVersion.split("/")
     const version = parts.at(-1)!
@@ -23,21 +25,21 @@ const resourceOf = ({ file, object }: Manifest): Effect.Effect<Resource, ApiErro
     const guess = Kind.make({ group, version, kind: object.kind, scope: "Namespaced" })
     const served = yield* ApiClient.use((api) => api.discover(guess))
     if (Option.isNone(served) || served.value.kind !== object.kind)
-      return yield* new UsageError({ message: `${file}: the server knows no ${object.kind} of ${object.apiVersion}` })
+      return yield* new UsageError({ message: `the server knows no ${object.kind} of ${object.apiVersion}` })
     if (!served.value.namespaced)
       return yield* new UsageError({
-        message: `${file}: ${object.kind} is cluster-scoped, and the demo keeps to a namespace of its own: leave it out`
+        message: `${nameOf(object)} is cluster-scoped, and the demo keeps to a namespace of its own: leave it out`
       })
     return { group, version, kind: object.kind, plural: served.value.plural, scope: "Namespaced" }
   })
 
 /** The object in the demo's namespace; one that names another is refused. */
-const placed = ({ file, object }: Manifest, namespace: string): Effect.Effect<Manifest["object"], UsageError> =>
+const placed = ({ object }: Manifest, namespace: string): Effect.Effect<Manifest["object"], UsageError> =>
   object.metadata?.namespace === undefined || object.metadata.namespace === namespace
     ? Effect.succeed({ ...object, metadata: { ...object.metadata, namespace } })
     : Effect.fail(
         new UsageError({
-          message: `${file}: names the namespace ${object.metadata.namespace}, and the demo keeps to one of its own: leave metadata.namespace out`
+          message: `${nameOf(object)} names the namespace ${object.metadata.namespace}, and the demo keeps to one of its own: leave metadata.namespace out`
         })
       )
 
