@@ -2,7 +2,8 @@
  * The raw verbs of a Kubernetes API, over any kind, with objects as the server stores them. The only door to a cluster: `Kubernetes.layer` talks to
  * a real server, `ApiServer.layer` is one in memory.
  *
- * Guarantees: no verb retries by itself, except where its text says so; interrupting one ends its request, and a watch's connection.
+ * Guarantees: no verb tries again by itself, but for a 401 that `Kubernetes` asks once more with renewed credentials; interrupting one ends its request, and a
+ * watch's connection.
  * Caveat: an interrupted or unanswered write may have been done.
  */
 import * as Context from "effect/Context"
@@ -169,7 +170,7 @@ export const pages = (
 ): Stream.Stream<ListPage, ApiError, ApiClient> =>
   Stream.paginate(undefined as string | undefined, (token) =>
     ApiClient.use((api) =>
-      // rv belongs to the first page alone (F44).
+      // The version belongs to the first page alone (F44).
       api.list(resource, token === undefined ? options : { ...omitVersion(options), continue: token })
     ).pipe(
       Effect.map(

@@ -1,7 +1,10 @@
 /** A condition: one aspect of an object's state, told by whoever reconciles it (metav1.Condition). */
 import * as Schema from "effect/Schema"
 
-/** The type must start with a letter; letters, digits, `-`, `_`, `.`, an optional DNS prefix. At most 316 bytes. */
+/**
+ * The server wants a type of letters, digits, `-`, `_` and `.` that starts with a letter, with an optional DNS prefix. Only lengths are checked here: what others
+ * have written must decode.
+ */
 export const Condition = Schema.Struct({
   type: Schema.String.check(Schema.isMaxLength(316)),
   status: Schema.Literals(["True", "False", "Unknown"]),

@@ -17,8 +17,8 @@
  * }) {}
  * ```
  *
- * Caveats: a pattern reaches the CRD only if its RegExp has the `u` flag, and a least length of n is half of it there (UTF-16 units against code
- * points); what the server accepts beyond the codec is told as malformed.
+ * Caveats: a pattern reaches the CRD only if its RegExp has the `u` flag. A `minLength` of n becomes n / 2 in the CRD, since the codec counts UTF-16 units and the
+ * server code points. An object that the CRD lets pass and the codec does not is malformed: the pass ends with `MalformedResource`.
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Result from "effect/Result"

@@ -4,7 +4,7 @@
  *
  * Guarantees: after the pass its `Pass` is closed. A fiber or promise that outlived it and calls it dies with `PassEnded`, which is logged once, and
  * writes nothing.
- * Assumptions: whoever runs the pass closes the record before it settles, and holds back events of the object until then.
+ * Assumptions: whoever runs the pass closes the record before it settles, and judges what the watch tells of the object only then.
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -37,13 +37,14 @@ export type Subscription =
       readonly selector: LabelSelector | undefined
     }
 
-/** What a pass gathers while it runs. Only this module and those that have a verb of their own (`Owned`, `Event`, `Wake`) write into it. */
+/** What a pass gathers while it runs. Only this module and those that have a verb of their own (`Owned`, `Wake`, `Reconciler`) write into it. */
 export interface PassRecord {
   readonly ledger: Array<LedgerEntry>
   /** Status fields, decoded; written with a success or NotReady, dropped whole with any other end (B44). */
   readonly draft: Record<string, unknown>
   /** In the order they were said; the last one of a type counts. Dropped and written as the draft. */
   readonly conditions: Array<Condition.Input>
+  /** Posted after the status, before the event of the pass itself. */
   readonly events: Array<EventCall>
   /** Stands for the event `Reconciled` (D2). */
   announced: Announced | undefined

@@ -1,6 +1,6 @@
 /**
- * The value that a reconciler is: an effect that waits for its object, made of stages. The stages themselves are in `Reconciler`, which exports all of this
- * too.
+ * The value that a reconciler is: an effect that waits for its object, made of stages. The stages themselves are in `Reconciler`, which exports the types that
+ * its users name.
  */
 import type * as Effect from "effect/Effect"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"

@@ -2,7 +2,7 @@
  * The three failures of a reconciler. The value alone decides what happens next (D1); nothing else gives a delay beside an error (B31, X1).
  *
  * - `NotReady`: something that the object refers to is not there yet. No error; the key waits for a wake, or for `requeueAfter`.
- * - `Temporary`: worth another try, after `delay` exactly, or else by the key's backoff.
+ * - `Temporary`: worth another try, after `delay` exactly, or else by the key's backoff; what wakes the key meanwhile brings it sooner.
  * - `Fatal`: only a change is likely to help; rechecked slowly all the same (C1).
  */
 import * as Duration from "effect/Duration"

@@ -149,7 +149,7 @@ export const via =
     wrap(self, operator)
 
 /**
- * The result of an effect, by a name for the stages after it.
+ * The result of an effect, by a name for the stages after it. A name that is there already gets the new value, and its type.
  *
  * ```ts
  * import * as Effect from "effect/Effect"

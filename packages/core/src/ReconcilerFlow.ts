@@ -41,7 +41,8 @@ import * as ReconcileError from "./ReconcileError.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 
 /**
- * A stage that runs only if the predicate holds; the names that it makes are optional afterwards. Several stages go in by `flow`.
+ * A stage that runs only if the predicate holds; the names that it makes are optional afterwards. Several stages go in by `flow` of
+ * `effect/Function`.
  *
  * ```ts
  * import * as Effect from "effect/Effect"

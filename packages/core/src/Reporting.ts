@@ -1,6 +1,8 @@
 /**
  * Which events a settled pass says about its object: a pure function, `settle` asks it (D2, D3). It is not asked about interruptions, nor about the
- * first two conflicts in a row, of which no event may tell (D4).
+ * first two conflicts in a row, of which no event may tell (D4). What of that is posted, the `PostingPolicy` decides.
+ *
+ * Two are named after the frameworks whose users expect them: kopf, of Python, and kopper, a Go library.
  */
 import * as Context from "effect/Context"
 import type * as Condition from "./Condition.ts"
@@ -75,7 +77,7 @@ export const transitionsOnly: Reporting = (report) => {
   return report.transition ? success(report) : announcement(report)
 }
 
-/** For persisted resources: what is announced, and a Warning for every kind of failure when it is news (D11). */
+/** For resources that are persisted outside of the cluster: what is announced, and a Warning for every kind of failure when it is news (D11). */
 export const persisted: Reporting = (report) => {
   if (isSuccess(report.outcome)) return announcement(report)
   return report.transition ? warning(report) : []

@@ -1,5 +1,5 @@
 /**
- * A limit to the tries of a controller or a stage, as kopf has it (E4, E5, D5). What follows when it is reached is a slow recheck, never silence
+ * A limit to the tries of a controller or a stage, as the Python framework kopf has it (E4, E5, D5). What follows when it is reached is a slow recheck, never silence
  * (C1), unless the policy says so.
  *
  * Caveat: counts and the time of the first try are kept in memory, so they begin anew when the operator starts.

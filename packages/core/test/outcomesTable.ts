@@ -124,9 +124,11 @@ export const outcomesPage = (): string => {
 
 Printed by running \`settle\`; do not edit: \`npx vitest run --config vitest.workspace.ts --project core Outcomes -u\` writes it anew, and a test compares.
 
-A spec edit, a deletion, \`Wake.enqueue\` and \`Wake.resync\` wake a key at once in every row. A new generation, a deletion and another uid begin the count of
-failures anew; a failure counts only if its retry was due. With \`RequeuePolicy\` the waits can be set, with \`RetryPolicy\` a limit to the tries: a slow recheck
-follows it.
+A spec edit, a deletion, \`Wake.enqueue\` and \`Wake.resync\` wake a key at once in every row. So does any change, of the status too, of a child or of an object that
+the last pass read from a kind in \`watches\`, but no sooner than 0.1 s after a failure. Each wait is therefore the longest that it takes.
+
+A new generation, a deletion and another uid begin the count of failures anew; a failure counts only if its retry was due. With \`RequeuePolicy\` the waits can be
+set, with \`RetryPolicy\` a limit to the tries: a slow recheck follows it.
 
 ${row(head)}
 ${row(head.map(() => "---"))}
