@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
 export interface Leadership {
-  /** Waits until this process leads; whoever holds it closes the given scope when that ends. */
+  /** Waits until this process leads. Once that ends, the scope in which this ran is closed by whoever made the `Leadership`, and all that runs in it ends. */
   readonly acquire: Effect.Effect<void, never, Scope.Scope>
 }
 

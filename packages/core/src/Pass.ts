@@ -89,8 +89,6 @@ export class Pass extends Context.Service<
     readonly triggers: ReadonlyArray<string>
     /** Milliseconds since 1970. */
     readonly startedAt: number
-    /** When the pass will be interrupted, in milliseconds since 1970. */
-    readonly deadline?: number
     readonly record: PassRecord
     /** Wakes the key when what was read changes, from this moment on, so that no change between the read and the end of the pass is missed. */
     readonly subscribe: (subscription: Subscription) => void

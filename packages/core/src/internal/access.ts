@@ -50,7 +50,7 @@ export const readerOf = (
 export interface Writing {
   readonly api: ApiClient["Service"]
   readonly manager: string
-  /** Told what was sent and answered. */
+  /** Told what was there and what was answered. */
   readonly onWrite: (owner: KubeObject, write: Write) => void
   /** Told how a child was found when nothing had to be sent. */
   readonly onRead: (owner: KubeObject, ref: ObjectRef, child: KubeObject) => void

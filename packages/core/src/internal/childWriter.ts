@@ -33,7 +33,7 @@ export interface Target {
   readonly resource: Resource
   readonly cache: ChildCache
   readonly manager: string
-  /** Told what a write sent, what the child was before, as cached, and what was answered: for the barrier and for what wakes the owner. */
+  /** Told what the child was before a write and what was answered: for the barrier and for what wakes the owner. */
   readonly onWrite: (owner: KubeObject, write: Write) => void
   /**
    * Whether the owner still lives, asked before a child is made. One that was there may have been collected together with an owner of which the
@@ -43,9 +43,8 @@ export interface Target {
 }
 
 export interface Write {
-  readonly resource: Resource
+  /** As cached before; undefined if there was none. */
   readonly previous: KubeObject | undefined
-  readonly sent: ObjectInput | undefined
   /** Undefined if the child was deleted. */
   readonly answer: KubeObject | undefined
   readonly ref: ObjectRef
@@ -163,7 +162,7 @@ const applyOver = Effect.fnUntraced(function* (
   cache.fold(object)
   const shown = cache.get(ref)
   if (shown?.metadata.resourceVersion === object.metadata.resourceVersion) sentFor.set(shown, JSON.stringify(body))
-  onWrite(owner, { resource, previous: live, sent: body, answer: object, ref })
+  onWrite(owner, { previous: live, answer: object, ref })
   const moved =
     live === undefined
       ? "created"
@@ -234,6 +233,6 @@ export const removeChild = Effect.fnUntraced(function* (
     if (answer.failure.reason._tag === "NotFound" || isConflict(answer.failure)) return false
     return yield* fromApiError(answer.failure)
   }
-  onWrite(owner, { resource, previous: live, sent: undefined, answer: undefined, ref })
+  onWrite(owner, { previous: live, answer: undefined, ref })
   return true
 })

@@ -11,7 +11,8 @@ import { atMostMillis } from "./mergeFailures.ts"
 import { statedMillis } from "./statedMillis.ts"
 import { cutMiddle } from "./text.ts"
 
-export type Failure =
+/** How an exit that is no success is to be read. */
+export type FailedExit =
   | { readonly _tag: "interrupted" }
   | {
       readonly _tag: "failed"
@@ -61,7 +62,7 @@ const decisive = (errors: ReadonlyArray<unknown>): ReconcileError.ReconcileError
 }
 
 /** `isStopping`: only then is an interruption one from outside; otherwise the pass interrupted itself, which is a failure like any other. */
-export const failureOf = (cause: Cause.Cause<unknown>, isStopping: boolean): Failure => {
+export const failureOf = (cause: Cause.Cause<unknown>, isStopping: boolean): FailedExit => {
   const reasons = cause.reasons.filter((reason) => !Cause.isInterruptReason(reason))
   if (reasons.length === 0 && cause.reasons.length > 0)
     return isStopping
@@ -84,7 +85,7 @@ const read = (value: unknown, key: string): unknown =>
 
 const filled = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
 
-/** The text of anything: its message, else that of the nearest cause that has one, else its name. */
+/** The text of anything: its message, else that of the nearest cause that has one, else its name. Unlike `ReconcileError.textOf` it never throws and cuts nothing. */
 export const textOf = (value: unknown): string => {
   if (typeof value !== "object" || value === null) return attempt(() => String(value), "unknown error")
   for (const inner of reach(value)) {

@@ -13,7 +13,7 @@ export interface Failures {
   readonly uid: string
   readonly generation: number | undefined
   readonly deleting: boolean
-  /** Only those whose deadline was due count (D6, B33). */
+  /** Only those whose retry was due count (D6, B33). */
   readonly count: number
   /** Conflicts in a row. */
   readonly conflicts: number

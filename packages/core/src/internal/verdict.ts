@@ -12,7 +12,7 @@ import * as RequeuePolicy from "../RequeuePolicy.ts"
 import * as RetryPolicy from "../RetryPolicy.ts"
 import {
   apiErrorOf,
-  type Failure,
+  type FailedExit,
   failureOf,
   fieldOf,
   ownText,
@@ -155,7 +155,7 @@ const notReady = (facts: Facts, error: ReconcileError.NotReady, others: Readonly
 /** Temporary, Fatal and defects. */
 const broken = (
   facts: Facts,
-  failure: Exclude<Failure, { readonly _tag: "interrupted" }>,
+  failure: Exclude<FailedExit, { readonly _tag: "interrupted" }>,
   cause: Cause.Cause<unknown>
 ): Verdict => {
   const error =
