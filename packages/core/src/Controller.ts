@@ -102,7 +102,8 @@ type ReadIds<R> = R extends Reads<infer Id> ? Id : never
 type WriteIds<R> = R extends Writes<infer Id> ? Id : never
 
 // `Self` when all is well, else a sentence. TypeScript infers E and R through the branches of a conditional, and a value that is not what a sentence says gives the
-// shortest message. Writes come before reads: a child is both, and in `owns` it is declared for both. No `NoInfer` in here: over `NoInfer<R>` nothing is found, and wrong code passes.
+// shortest message. Writes come before reads: a child is both, and in `owns` it is declared for both. No `NoInfer` in here: over `NoInfer<R>` nothing is found, and
+// wrong code passes.
 type Checked<Self, E, R, Read extends string, Write extends string> = [Exclude<E, ReconcileError>] extends [never]
   ? [Exclude<WriteIds<R>, Write>] extends [never]
     ? [Exclude<ReadIds<R>, Read>] extends [never]

@@ -143,8 +143,8 @@ export const changed = (text: string): Effect.Effect<void, never, Pass> =>
   say((pass) => pass.record.ledger.push({ action: "said", text }))
 
 /**
- * Asks for another pass after this one, if it succeeds; the soonest wish counts, one that is infinite or no time at all is none. On a failure it is ignored: the
- * failure decides.
+ * Asks for another pass after this one, if it succeeds: `"1 hour"`, or a number of milliseconds. The soonest wish counts, one that is infinite or no time at all
+ * is none. On a failure it is ignored: the failure decides.
  */
 export const requeueAfter = (duration: Duration.Input): Effect.Effect<void, never, Pass> =>
   say(({ record }) => {

@@ -4,6 +4,8 @@
  * - `NotReady`: something that the object refers to is not there yet. No error; the key waits for a wake, or for `requeueAfter`.
  * - `Temporary`: worth another try, after `delay` exactly, or else by the key's backoff; what wakes the key meanwhile brings it sooner.
  * - `Fatal`: only a change is likely to help; rechecked slowly all the same (C1).
+ *
+ * A time is an Effect `Duration.Input`: `"30 seconds"`; a number alone is milliseconds.
  */
 import * as Duration from "effect/Duration"
 import type { ApiError } from "./ApiError.ts"

@@ -58,8 +58,8 @@ export const mapped = <K extends Kind.Any, R = never>(
 ): Mapped<K, R> => ({ _tag: "Mapped", kind, map })
 
 /**
- * Runs every key again, `duration` after its last success; while it fails, the failure's own delay holds (E13). With `idle` only keys that nothing else woke
- * for that long. `jitter` (0 to 1, default 0.1) lets each come later by up to that share of the interval.
+ * Runs every key again, `duration` (a number is milliseconds) after its last success; while it fails, the failure's own delay holds (E13). With `idle` only keys
+ * that nothing else woke for that long. `jitter` (0 to 1, default 0.1) lets each come later by up to that share of the interval.
  *
  * ```ts
  * import { Watch } from "@fixpoint/core"
