@@ -774,6 +774,11 @@ describe("sizes", () => {
           yield* TestClock.adjust("4 minutes")
           assert.lengthOf(log, 1)
           assert.match(log[0]!, /writing the status failed/)
+          assert.strictEqual(
+            ready(yield* api.get(Scope, refTo(docs))),
+            "False Invalid",
+            "told on the object, without what was refused"
+          )
         }),
       { world: world({ kinds: [Kind.customResourceDefinition(Narrow)] }) }
     )

@@ -232,7 +232,14 @@ export class Engine {
    */
   finish(
     key: string,
-    end: { readonly seen: KubeObject | undefined; readonly complete: boolean; readonly wokenAt: number }
+    end: {
+      readonly seen: KubeObject | undefined
+      /** Whether it came to its end, and so read and wrote all that it ever does. */
+      readonly complete: boolean
+      /** Whether it ended by itself: what it read is then what its end depends on. */
+      readonly settled: boolean
+      readonly wokenAt: number
+    }
   ): ReadonlyArray<Unseen> {
     const running = this.running.get(key)
     this.running.delete(key)
@@ -243,7 +250,7 @@ export class Engine {
         this.wake(key, "changed", this.controller.for.id, refOf(key))
       return []
     }
-    if (end.complete) this.subscriptions.finish(key)
+    if (end.settled) this.subscriptions.finish(key)
     const before = this.known.get(key)
     const children =
       end.complete || before === undefined ? running.children : new Map([...before.children, ...running.children])

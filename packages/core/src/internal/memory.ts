@@ -6,6 +6,13 @@ import * as ResourceVersion from "./resourceVersion.ts"
 export interface Memory {
   readonly failures?: Failures
   readonly written?: Written
+  readonly untold?: Untold
+}
+
+/** Ready as it was when it was last told: a write of the status failed since, which may have been done all the same, and then nothing was said (K20). */
+export interface Untold {
+  readonly uid: string
+  readonly ready: Condition.Input | undefined
 }
 
 /** Failures in a row of one object in one generation: a spec edit, a deletion or a namesake begins anew (B42, B65). */
@@ -33,10 +40,18 @@ export interface Written {
   readonly messageAt: number
 }
 
-export const memoryOf = (failures: Failures | undefined, written: Written | undefined): Memory | undefined =>
-  failures === undefined && written === undefined
+export const memoryOf = (
+  failures: Failures | undefined,
+  written: Written | undefined,
+  untold: Untold | undefined
+): Memory | undefined =>
+  failures === undefined && written === undefined && untold === undefined
     ? undefined
-    : { ...(failures !== undefined && { failures }), ...(written !== undefined && { written }) }
+    : {
+        ...(failures !== undefined && { failures }),
+        ...(written !== undefined && { written }),
+        ...(untold !== undefined && { untold })
+      }
 
 /** Of which object the failures are counted. */
 export const identityOf = (object: KubeObject | undefined): Pick<Failures, "uid" | "generation" | "deleting"> => ({
@@ -60,6 +75,10 @@ export const failuresOf = (memory: Memory | undefined, object: KubeObject | unde
 /** What was last said of the object, also where it bears no status to tell it. */
 export const saidOf = (memory: Memory | undefined, object: KubeObject | undefined): Condition.Input | undefined =>
   memory?.written?.uid === object?.metadata.uid ? memory?.written?.ready : undefined
+
+/** What of the object waits to be told. */
+export const untoldOf = (memory: Memory | undefined, object: KubeObject | undefined): Untold | undefined =>
+  memory?.untold !== undefined && memory.untold.uid === object?.metadata.uid ? memory.untold : undefined
 
 /** What was written and is not in the object as it was read (D12). */
 export const unseenOf = (memory: Memory | undefined, object: KubeObject | undefined): Written | undefined => {

@@ -295,24 +295,12 @@ const conclude = Effect.fnUntraced(function* (
   facts: Settle.Facts,
   record: Pass.PassRecord
 ): Effect.fn.Return<void> {
-  let settlement = Settle.settle(facts)
   const object = facts.object!
-  const written = yield* Effect.catchCause(statusOf(runner, taken.key, object, settlement, facts), (cause) => {
-    // A client that interrupts itself is met again later. What no JSON can say is a mistake of the reconciler, told as one, without what it wanted to say.
-    const exit = Cause.hasInterruptsOnly(cause)
-      ? Exit.failCause(cause)
-      : Exit.die(new Error("the status cannot be written", { cause: Cause.squash(cause) }))
-    const without = { ...facts, exit, pass: { ...facts.pass, draft: {}, conditions: [] } }
-    settlement = Settle.settle(without)
-    return Effect.catchCause(statusOf(runner, taken.key, object, settlement, without), () => Effect.succeed(untold))
-  })
+  const { settlement, written } = yield* settledAndWritten(runner, taken.key, object, facts)
   let memory = settlement.memory
-  if (Result.isFailure(written)) {
-    settlement = Settle.afterFailedWrite(facts, settlement, written.failure)
-    memory = settlement.memory
-  } else if (written.success._tag === "Written") {
+  if (Result.isSuccess(written) && written.success._tag === "Written") {
     memory = Settle.remember(settlement, written.success.object.metadata.resourceVersion)
-  } else if (written.success._tag === "Unchanged" && settlement.written !== undefined) {
+  } else if (Result.isSuccess(written) && written.success._tag === "Unchanged" && settlement.written !== undefined) {
     memory = Settle.remember(settlement, (runner.engine.store.get(refOf(taken.key)) ?? object).metadata.resourceVersion)
   }
   const isStale = Result.isSuccess(written) && (written.success._tag === "Moved" || written.success._tag === "Gone")
@@ -328,6 +316,42 @@ const conclude = Effect.fnUntraced(function* (
     jitter: facts.jitter
   })
 })
+
+/**
+ * Settles the pass and writes its status. What cannot be written for what it says, because no JSON can hold it or the schema refuses it, is told on the object
+ * instead; what could not be written for another reason is tried again.
+ */
+const settledAndWritten = Effect.fnUntraced(function* (
+  runner: Runner,
+  key: string,
+  object: KubeObject,
+  facts: Settle.Facts
+): Effect.fn.Return<{ readonly settlement: Settle.Settlement; readonly written: Result.Result<Written, ApiError> }> {
+  const settlement = Settle.settle(facts)
+  const first = yield* Effect.exit(statusOf(runner, key, object, settlement, facts))
+  if (Exit.isSuccess(first) && Result.isSuccess(first.value)) return { settlement, written: first.value }
+  if (Exit.isSuccess(first) && Result.isFailure(first.value) && first.value.failure.reason._tag !== "Invalid")
+    return { settlement: Settle.afterFailedWrite(facts, settlement, first.value.failure), written: first.value }
+  const without = { ...facts, exit: refusedExit(first), pass: { ...facts.pass, draft: {}, conditions: [] } }
+  const instead = Settle.settle(without)
+  const written = yield* Effect.catchCause(statusOf(runner, key, object, instead, without), () =>
+    Effect.succeed(untold)
+  )
+  return Result.isFailure(written)
+    ? { settlement: Settle.afterFailedWrite(without, instead, written.failure), written }
+    : { settlement: instead, written }
+})
+
+/** What a pass ends with whose status was refused. A client that interrupts itself is met again later. */
+const refusedExit = (exit: Exit.Exit<Result.Result<Written, ApiError>>): Exit.Exit<never, ReconcileError> => {
+  if (Exit.isFailure(exit))
+    return Cause.hasInterruptsOnly(exit.cause)
+      ? Exit.failCause(exit.cause)
+      : Exit.die(new Error("the status cannot be written", { cause: Cause.squash(exit.cause) }))
+  return Result.isFailure(exit.value)
+    ? Exit.fail(asFailure("writing the status")(exit.value.failure))
+    : Exit.interrupt()
+}
 
 const unchanged: Result.Result<Written, ApiError> = Result.succeed({ _tag: "Unchanged" })
 /** Nothing was written, and the retry of the failure tells it. */
@@ -405,7 +429,7 @@ const end = Effect.fnUntraced(function* (
   const wishes = [asked, timer].filter((millis) => millis !== undefined)
   const after = wishes.length === 0 ? undefined : Math.min(...wishes)
   const gone = seen === undefined
-  const unseen = engine.finish(taken.key, { seen, complete, wokenAt })
+  const unseen = engine.finish(taken.key, { seen, complete, settled: settlement?.outcome !== "interrupted", wokenAt })
   yield* queue.done(taken.key, {
     ...(!gone && after !== undefined && { after }),
     ...(!gone && { memory: how.memory, backingOff: settlement?.backingOff ?? false }),
@@ -434,6 +458,7 @@ export const runSafely = (runner: Runner, taken: Taken<Settle.Memory>): Effect.E
           runner.engine.finish(taken.key, {
             seen: runner.engine.store.get(refOf(taken.key)),
             complete: false,
+            settled: false,
             wokenAt: 0
           })
           return runner.engine.queue.done(taken.key, { after: 5_000, backingOff: true, memory: taken.memory })

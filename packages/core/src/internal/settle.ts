@@ -9,7 +9,7 @@ import type { KubeObject } from "../KubeObject.ts"
 import type { EventCall } from "../PostingPolicy.ts"
 import * as ReconcileError from "../ReconcileError.ts"
 import type { Announcement, Outcome, Report } from "../Reporting.ts"
-import { type Memory, memoryOf, saidOf, unseenOf, type Written } from "./memory.ts"
+import { type Memory, memoryOf, saidOf, unseenOf, untoldOf, type Written } from "./memory.ts"
 import type { Said } from "./statusBody.ts"
 import { cutMiddle } from "./text.ts"
 import {
@@ -80,12 +80,22 @@ export const afterFailedWrite = (facts: Facts, settlement: Settlement, error: Ap
   const untouched = { status: undefined, written: undefined }
   if (!settlement.backingOff) {
     const requeue = sooner(settlement.requeue, write.requeue)
-    return { ...write, ...untouched, requeue, events: [], log: { ...write.log, besideWarning: false } }
+    const { memory, object } = facts
+    const untold = untoldOf(memory, object) ?? { uid: object?.metadata.uid ?? "", ready: toldBefore(memory, object) }
+    const told = { ...write.memory, untold }
+    return { ...write, ...untouched, requeue, memory: told, events: [], log: { ...write.log, besideWarning: false } }
   }
   const annotations = { ...settlement.log.annotations, statusWrite: write.log.message }
   const requeue = sooner(settlement.requeue, write.requeue)
   return { ...settlement, ...untouched, requeue, log: { ...settlement.log, annotations } }
 }
+
+/** Ready as it was last told, as far as anyone knows. */
+const toldBefore = (memory: Memory | undefined, object: KubeObject | undefined): Condition.Input | undefined =>
+  unseenOf(memory, object)?.ready ?? readyOf(object) ?? saidOf(memory, object)
+
+const isTransition = (before: Condition.Input | undefined, after: Condition.Input): boolean =>
+  before === undefined || before.status !== after.status || before.reason !== after.reason
 
 const interrupted = ({ memory }: Facts): Settlement => ({
   outcome: "interrupted",
@@ -109,9 +119,13 @@ const report = (facts: Facts, verdict: Verdict, stale: Written | undefined): Set
   const { outcome, quiet, ready } = verdict
   const isSuccess = outcome === "changed" || outcome === "unchanged"
   const isBroken = !isSuccess && outcome !== "NotReady"
-  const previous = stale?.ready ?? readyOf(object) ?? saidOf(facts.memory, object)
-  const transition = previous === undefined || previous.status !== ready.status || previous.reason !== ready.reason
-  const message = transition ? { text: ready.message, at: now } : messageOf(facts, ready.message, previous, isBroken)
+  const previous = toldBefore(facts.memory, object)
+  const untold = untoldOf(facts.memory, object)
+  const transition = isTransition(untold === undefined ? previous : untold.ready, ready)
+  const message =
+    previous === undefined || isTransition(previous, ready)
+      ? { text: ready.message, at: now }
+      : messageOf(facts, ready.message, previous, isBroken)
   const isUntouched =
     object === undefined || facts.released || quiet || (isSuccess && object.metadata.deletionTimestamp !== undefined)
   const shown = { ...ready, message: message.text }
@@ -133,7 +147,7 @@ const report = (facts: Facts, verdict: Verdict, stale: Written | undefined): Set
     requeue: verdict.requeue,
     backingOff: isBroken,
     log: { ...verdict.log, besideWarning: events.some((call) => call._tag === "event" && call.type === "Warning") },
-    memory: memoryOf(verdict.failures, isBroken ? facts.memory?.written : stale),
+    memory: memoryOf(verdict.failures, isBroken ? facts.memory?.written : stale, quiet ? untold : undefined),
     written: isUntouched
       ? undefined
       : {
