@@ -202,15 +202,20 @@ const codecs = new WeakMap<
     readonly content: (u: unknown) => Result.Result<any, Schema.SchemaError>
     readonly status: (u: unknown) => Result.Result<any, Schema.SchemaError>
     readonly encode: (u: any) => any
+    readonly encodeStatus: (u: any) => any
   }
 >()
 const codecOf = (kind: Any) => {
   let found = codecs.get(kind)
   if (found === undefined) {
+    // The JSON forms, as the CRD says them: a Date is a string there, an absent value may be null.
+    const content = Schema.toCodecJson(kind.content)
+    const status = Schema.toCodecJson(kind.statusSchema)
     found = {
-      content: Schema.decodeUnknownResult(kind.content),
-      status: Schema.decodeUnknownResult(kind.statusSchema),
-      encode: Schema.encodeSync(kind.content)
+      content: Schema.decodeUnknownResult(content),
+      status: Schema.decodeUnknownResult(status),
+      encode: Schema.encodeSync(content),
+      encodeStatus: Schema.encodeSync(status)
     }
     codecs.set(kind, found)
   }
@@ -265,7 +270,7 @@ export const encode = <K extends Any>(kind: K, desired: Desired<Type<K>>): KubeO
 
 /** The status fields encoded, for a status write. Throws a SchemaError. */
 export const encodeStatus = (kind: Any, fields: object): Readonly<Record<string, unknown>> =>
-  Schema.encodeSync(kind.statusSchema)(fields) as any
+  codecOf(kind).encodeStatus(fields)
 
 /** The CRD's openAPIV3Schema. Throws `UnstructuralSchema`, naming the path, for what a CRD cannot hold. */
 export const structuralSchema = (kind: Any): JsonSchema => {

@@ -34,7 +34,8 @@ import { readerOf, writerOf } from "./internal/access.ts"
 import * as Cached from "./Cached.ts"
 import { Engine } from "./internal/engine.ts"
 import { follow, type Informer, informersOf, kindsOf } from "./internal/informers.ts"
-import { type Runner, runSafely, type Settled } from "./internal/passRunner.ts"
+import { runSafely } from "./internal/passRunner.ts"
+import type { Runner, Settled } from "./internal/runner.ts"
 import type * as Settle from "./internal/settle.ts"
 import { followExternal, followMapped } from "./internal/sources.ts"
 import { checkStatus, warnOfEventRights } from "./internal/startChecks.ts"
@@ -50,7 +51,7 @@ import { RequeuePolicy } from "./RequeuePolicy.ts"
 import * as Wake from "./Wake.ts"
 import * as WorkQueues from "./WorkQueues.ts"
 
-export type { Settled } from "./internal/passRunner.ts"
+export type { Settled } from "./internal/runner.ts"
 export { ManagerError } from "./ManagerError.ts"
 
 /** How a Manager is. It is ready when it does its work: every cache has synced and none has been cut off for longer than 30 s (D23). */
@@ -262,7 +263,10 @@ const startEngine = Effect.fnUntraced(function* (
     for (const kind of kindsOf(controller)) yield* state.informers.get(kind.id)!.store.awaitSynced
     yield* leadership.acquire
     engine.started = true
-    if (state.phase === "starting" && state.engines.every((other) => other.started)) state.phase = "running"
+    if (state.phase === "starting" && state.engines.every((other) => other.started)) {
+      state.phase = "running"
+      yield* Effect.logInfo(`running: ${state.engines.map((other) => other.controller.name).join(", ")}`)
+    }
     yield* Effect.forEach(Array.from({ length: controller.workers }), () => Effect.forkIn(worker(runner), workers), {
       discard: true
     })

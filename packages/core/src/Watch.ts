@@ -70,12 +70,17 @@ export const mapped = <K extends Kind.Any, R = never>(
 export const every = (
   duration: Duration.Input,
   options: { readonly idle?: Duration.Input; readonly jitter?: number } = {}
-): Every => ({
-  _tag: "Every",
-  intervalMillis: Duration.toMillis(duration),
-  idleMillis: options.idle === undefined ? 0 : Duration.toMillis(options.idle),
-  jitter: options.jitter ?? 0.1
-})
+): Every => {
+  const intervalMillis = Duration.toMillis(duration)
+  if (!(intervalMillis > 0 && intervalMillis < Infinity))
+    throw new RangeError(`Watch.every: ${String(duration)} is no interval: give a finite time above zero`)
+  return {
+    _tag: "Every",
+    intervalMillis,
+    idleMillis: options.idle === undefined ? 0 : Duration.toMillis(options.idle),
+    jitter: options.jitter ?? 0.1
+  }
+}
 
 /**
  * Wakes the objects that a stream names: a webhook, the notifications of a database, a file. The stream must mend its own failures; the Manager runs it from

@@ -137,6 +137,27 @@ describe("Kind", () => {
     ])
   })
 
+  it("reads and writes what JSON has no word for in the form that its CRD says", () => {
+    const dated = Kind.make({
+      group: "example.com",
+      version: "v1",
+      kind: "Dated",
+      scope: "Namespaced",
+      spec: Schema.Struct({ at: Schema.Date, big: Schema.BigInt, maybe: Schema.optional(Schema.String) }),
+      status: Schema.Struct({ seen: Schema.Date })
+    })
+    const fields = (Kind.structuralSchema(dated) as any).properties.spec.properties
+    assert.deepStrictEqual([fields.at.type, fields.big.type, fields.maybe.nullable], ["string", "string", true])
+    const spec = { at: "2026-01-01T00:00:00.000Z", big: "12345678901234567890" }
+    const object = Result.getOrThrow(Kind.decode(dated, { ...stored({ spec }), kind: "Dated" }))
+    assert.deepStrictEqual(object.spec, { at: new Date(spec.at), big: 12345678901234567890n })
+    assert.deepStrictEqual(Kind.encode(dated, { ...object, metadata: { name: "a" } }).spec as object, spec)
+    assert.deepStrictEqual(Kind.encodeStatus(dated, { seen: new Date(spec.at) }), { seen: spec.at })
+    assert.isTrue(
+      Result.isSuccess(Kind.decode(dated, { ...stored({ spec: { ...spec, maybe: null } }), kind: "Dated" }))
+    )
+  })
+
   it("tells a malformed object on one line that says where and what (K7)", () => {
     const result = Kind.decode(Widget, stored({ spec: { ...spec, size: "big" } }))
     assert.isTrue(Result.isFailure(result))

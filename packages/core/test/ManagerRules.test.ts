@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as Controller from "../src/Controller.ts"
+import * as Event from "../src/Event.ts"
 import * as Manager from "../src/Manager.ts"
 import * as Pass from "../src/Pass.ts"
 import * as Reconciler from "../src/Reconciler.ts"
@@ -281,6 +282,77 @@ describe("the numbered rules, on a whole Manager", () => {
         yield* quiet
         const said = (yield* server.objects(events)).map(({ message, reason, type }) => `${type} ${reason}: ${message}`)
         assert.deepStrictEqual(said, ["Normal Created: made the record of editor"])
+      })
+    )
+  })
+
+  it.effect(
+    "what a step says about its object is posted after the status, in order, as the policy lets it pass (P1-P4, D8)",
+    () => {
+      const telling = Controller.make({
+        for: Scope,
+        reconciler: Reconciler.for(Scope).pipe(
+          Reconciler.tap(() => Event.info({ reason: "KeyRotated", message: "a new key" })),
+          Reconciler.tap(() => Event.warn({ reason: "NearlyFull", message: "90 %" })),
+          Reconciler.tap(() => Event.event({ type: "Debug", reason: "Looked", message: "around" })),
+          Reconciler.tap(() => Event.exception(new TypeError("odd"), { reason: "Odd" }))
+        )
+      })
+      return running([telling], ({ api, server }) =>
+        Effect.gen(function* () {
+          yield* api.create(Scope, docs)
+          yield* quiet
+          const said = (yield* server.objects(events)).map(
+            ({ message, reason, type }) => `${type} ${reason}: ${message}`
+          )
+          assert.deepStrictEqual(said.toSorted(), [
+            "Debug Looked: around",
+            "Error Odd: odd",
+            "Normal KeyRotated: a new key",
+            "Warning NearlyFull: 90 %"
+          ])
+          const order = (yield* server.log)
+            .filter(({ mutating }) => mutating)
+            .map(({ operation }) => operation.resource)
+          assert.isAbove(order.indexOf("events"), order.indexOf("scopes.access.example.com/status"))
+        })
+      )
+    }
+  )
+
+  it.effect("no wish to come back at once makes a hot loop (C4)", () => {
+    let passes = 0
+    const eager = Controller.make({
+      for: Scope,
+      reconciler: Reconciler.fromEffect(Scope, ({ spec }) =>
+        Effect.suspend(() => (++passes, spec.members.length > 0 ? Pass.requeueAfter(0) : new Temporary({ delay: 0 })))
+      )
+    })
+    return running([eager], ({ api }) =>
+      Effect.gen(function* () {
+        yield* api.create(Scope, docs)
+        yield* quiet
+        yield* TestClock.adjust("10 seconds")
+        assert.strictEqual(passes, 1)
+        yield* api.patch(Scope, refTo(docs), { type: "merge", body: { spec: { members: [] } } })
+        yield* quiet
+        for (let second = 0; second < 60; second++) yield* Effect.andThen(TestClock.adjust("1 second"), quiet)
+        assert.isBelow(passes, 30)
+        assert.throws(() => Watch.every(0), "give a finite time above zero")
+      })
+    )
+  })
+
+  it.effect("a status that its kind cannot hold is told with the field (C3)", () => {
+    const wrong = Controller.make({
+      for: Scope,
+      reconciler: Reconciler.for(Scope).pipe(Reconciler.status(() => ({ members: 1.5 })))
+    })
+    return running([wrong], ({ api, log }) =>
+      Effect.gen(function* () {
+        yield* api.create(Scope, docs)
+        yield* quiet
+        assert.match(log[0]!, /^Scope docs: defect InternalError .*the status does not fit its schema: .*members/)
       })
     )
   })

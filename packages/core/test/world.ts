@@ -111,6 +111,8 @@ export const running = <const C extends ReadonlyArray<Controller.Any>, E>(
   return Effect.gen(function* () {
     yield* quiet
     yield* body({ api: yield* ApiClient, server: yield* ApiServer.ApiServer, log })
+    // A pass that still runs would wait for a clock that nobody moves any more.
+    yield* quiet
   }).pipe(Effect.scoped, Effect.provide(manager), Effect.provide(options.world ?? api())) as Effect.Effect<void, any>
 }
 

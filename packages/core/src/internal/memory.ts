@@ -6,11 +6,14 @@ import * as ResourceVersion from "./resourceVersion.ts"
 export interface Memory {
   readonly failures?: Failures
   readonly written?: Written
-  readonly untold?: Untold
+  readonly told?: Told
 }
 
-/** Ready as it was when it was last told: a write of the status failed since, which may have been done all the same, and then nothing was said (K20). */
-export interface Untold {
+/**
+ * Ready as it was last told, where the object does not say so: a write of the status failed since, which may have been done all the same, and what came of that
+ * pass was not said (K20), or was said by its event alone (B53).
+ */
+export interface Told {
   readonly uid: string
   readonly ready: Condition.Input | undefined
 }
@@ -43,14 +46,14 @@ export interface Written {
 export const memoryOf = (
   failures: Failures | undefined,
   written: Written | undefined,
-  untold: Untold | undefined
+  told: Told | undefined
 ): Memory | undefined =>
-  failures === undefined && written === undefined && untold === undefined
+  failures === undefined && written === undefined && told === undefined
     ? undefined
     : {
         ...(failures !== undefined && { failures }),
         ...(written !== undefined && { written }),
-        ...(untold !== undefined && { untold })
+        ...(told !== undefined && { told })
       }
 
 /** Of which object the failures are counted. */
@@ -76,9 +79,9 @@ export const failuresOf = (memory: Memory | undefined, object: KubeObject | unde
 export const saidOf = (memory: Memory | undefined, object: KubeObject | undefined): Condition.Input | undefined =>
   memory?.written?.uid === object?.metadata.uid ? memory?.written?.ready : undefined
 
-/** What of the object waits to be told. */
-export const untoldOf = (memory: Memory | undefined, object: KubeObject | undefined): Untold | undefined =>
-  memory?.untold !== undefined && memory.untold.uid === object?.metadata.uid ? memory.untold : undefined
+/** What was last told of the object, where it does not say so itself. */
+export const toldOf = (memory: Memory | undefined, object: KubeObject | undefined): Told | undefined =>
+  memory?.told !== undefined && memory.told.uid === object?.metadata.uid ? memory.told : undefined
 
 /** What was written and is not in the object as it was read (D12). */
 export const unseenOf = (memory: Memory | undefined, object: KubeObject | undefined): Written | undefined => {

@@ -12,53 +12,18 @@ import * as Exit from "effect/Exit"
 import * as Random from "effect/Random"
 import * as References from "effect/References"
 import * as Result from "effect/Result"
-import type { ApiClient } from "../ApiClient.ts"
-import type { ApiError } from "../ApiError.ts"
 import type * as Controller from "../Controller.ts"
-import * as Kind from "../Kind.ts"
-import { formatRef, type KubeObject, type ObjectRef, ref as refTo } from "../KubeObject.ts"
+import { formatRef, type KubeObject, ref as refTo } from "../KubeObject.ts"
 import * as Pass from "../Pass.ts"
 import type { Deleting, Finalizer } from "../Pipeline.ts"
-import type { EventCall } from "../PostingPolicy.ts"
-import { during, Fatal, fromApiError, type ReconcileError } from "../ReconcileError.ts"
-import type { Outcome, Reporting } from "../Reporting.ts"
-import type { RequeuePolicy } from "../RequeuePolicy.ts"
+import { Fatal, type ReconcileError } from "../ReconcileError.ts"
 import type { Taken } from "../WorkQueues.ts"
 import { decoded } from "./decoded.ts"
-import { type Engine, refOf, type Unseen } from "./engine.ts"
+import { refOf, type Unseen } from "./engine.ts"
 import { addFinalizer, removeFinalizer } from "./finalizerWriter.ts"
 import * as Settle from "./settle.ts"
-import { writeStatus, type Written } from "./statusWriter.ts"
-
-/** How one pass came out: for metrics, tests and live tables. */
-export interface Settled {
-  readonly controller: string
-  readonly kind: Kind.Any
-  readonly ref: ObjectRef
-  readonly outcome: Outcome
-  /** Ready's reason and message after the pass. */
-  readonly reason: string
-  readonly message: string
-  /** In how many milliseconds the key comes by itself. */
-  readonly requeueAfterMillis: number | undefined
-  readonly triggers: ReadonlyArray<string>
-  /** From begin to end. */
-  readonly millis: number
-}
-
-/** What all passes of one controller share. */
-export interface Runner {
-  readonly engine: Engine
-  readonly api: ApiClient["Service"]
-  readonly fieldManager: string
-  readonly requeue: RequeuePolicy
-  readonly reporting: Reporting
-  /** Everything that a step may ask for, but its `Pass`. */
-  readonly services: Context.Context<any>
-  readonly conditionsAreMap: boolean
-  readonly post: (calls: ReadonlyArray<EventCall>) => Effect.Effect<void>
-  readonly onSettled: (settled: Settled) => void
-}
+import { asFailure, type Runner } from "./runner.ts"
+import { encodedDraft, settledAndWritten } from "./statusStep.ts"
 
 /** What a pass found before its step ran: go on with the object, or there is nothing to do, or a failure. */
 type Prepared =
@@ -67,11 +32,6 @@ type Prepared =
   | { readonly _tag: "Failed"; readonly object: KubeObject; readonly exit: Exit.Exit<never, ReconcileError> }
 
 const nothing = (object: KubeObject | undefined): Prepared => ({ _tag: "Nothing", object })
-
-const asFailure =
-  (operation: string) =>
-  (error: ApiError): ReconcileError =>
-    during(operation)(fromApiError(error))
 
 const isDeleting = (object: KubeObject): boolean => object.metadata.deletionTimestamp !== undefined
 
@@ -173,20 +133,6 @@ const stepOf = (
       })
     )
   return Effect.suspend(() => controller.reconciler.run({ object: result.success }))
-}
-
-/** A status that its kind cannot hold is a mistake of the reconciler: the pass ends as if it had died of it. */
-const encodedDraft = (
-  kind: Kind.Any,
-  record: Pass.PassRecord,
-  exit: Exit.Exit<unknown, ReconcileError>
-): { readonly exit: Exit.Exit<unknown, ReconcileError>; readonly fields: Readonly<Record<string, unknown>> } => {
-  if (Object.keys(record.draft).length === 0) return { exit, fields: {} }
-  try {
-    return { exit, fields: Kind.encodeStatus(kind, record.draft) }
-  } catch (error) {
-    return { exit: Exit.die(new Error("the status does not fit its schema", { cause: error })), fields: {} }
-  }
 }
 
 /** The first pass of a key that asks for a time gets it from the timers of its controller too (D31, E13). */
@@ -316,84 +262,6 @@ const conclude = Effect.fnUntraced(function* (
     jitter: facts.jitter
   })
 })
-
-/**
- * Settles the pass and writes its status. What cannot be written for what it says, because no JSON can hold it or the schema refuses it, is told on the object
- * instead; what could not be written for another reason is tried again.
- */
-const settledAndWritten = Effect.fnUntraced(function* (
-  runner: Runner,
-  key: string,
-  object: KubeObject,
-  facts: Settle.Facts
-): Effect.fn.Return<{ readonly settlement: Settle.Settlement; readonly written: Result.Result<Written, ApiError> }> {
-  const settlement = Settle.settle(facts)
-  const first = yield* Effect.exit(statusOf(runner, key, object, settlement, facts))
-  if (Exit.isSuccess(first) && Result.isSuccess(first.value)) return { settlement, written: first.value }
-  if (Exit.isSuccess(first) && Result.isFailure(first.value) && first.value.failure.reason._tag !== "Invalid")
-    return { settlement: Settle.afterFailedWrite(facts, settlement, first.value.failure), written: first.value }
-  const without = { ...facts, exit: refusedExit(first), pass: { ...facts.pass, draft: {}, conditions: [] } }
-  const instead = Settle.settle(without)
-  const written = yield* Effect.catchCause(statusOf(runner, key, object, instead, without), () =>
-    Effect.succeed(untold)
-  )
-  return Result.isFailure(written)
-    ? { settlement: Settle.afterFailedWrite(without, instead, written.failure), written }
-    : { settlement: instead, written }
-})
-
-/** What a pass ends with whose status was refused. A client that interrupts itself is met again later. */
-const refusedExit = (exit: Exit.Exit<Result.Result<Written, ApiError>>): Exit.Exit<never, ReconcileError> => {
-  if (Exit.isFailure(exit))
-    return Cause.hasInterruptsOnly(exit.cause)
-      ? Exit.failCause(exit.cause)
-      : Exit.die(new Error("the status cannot be written", { cause: Cause.squash(exit.cause) }))
-  return Result.isFailure(exit.value)
-    ? Exit.fail(asFailure("writing the status")(exit.value.failure))
-    : Exit.interrupt()
-}
-
-const unchanged: Result.Result<Written, ApiError> = Result.succeed({ _tag: "Unchanged" })
-/** Nothing was written, and the retry of the failure tells it. */
-const untold: Result.Result<Written, ApiError> = Result.succeed({ _tag: "Moved" })
-
-const statusOf = (
-  runner: Runner,
-  key: string,
-  read: KubeObject,
-  settlement: Settle.Settlement,
-  { now }: Settle.Facts
-): Effect.Effect<Result.Result<Written, ApiError>> => {
-  const { api, conditionsAreMap, engine, fieldManager } = runner
-  const { controller, store } = engine
-  if (settlement.status === undefined || !controller.for.hasStatus || controller.noStatusSubresource)
-    return Effect.succeed(unchanged)
-  const current = store.get(refOf(key))
-  const known =
-    current !== undefined && current.metadata.uid === read.metadata.uid && !engine.concerns(read, current)
-      ? current
-      : read
-  return writeStatus(
-    {
-      api,
-      resource: controller.for,
-      read,
-      known,
-      concerns: (seen, next) => engine.concerns(seen, next),
-      fold: (answer) => {
-        store.fold(answer)
-        engine.wroteSelf(key, answer)
-      }
-    },
-    settlement.status,
-    {
-      manager: fieldManager,
-      now: `${new Date(now).toISOString().slice(0, 19)}Z`,
-      generation: read.metadata.generation,
-      conditionsAreMap
-    }
-  ).pipe(Effect.result)
-}
 
 const logLine = (runner: Runner, key: string, { annotations, level, message }: Settle.LogLine): Effect.Effect<void> =>
   Effect.logWithLevel(level)(message).pipe(

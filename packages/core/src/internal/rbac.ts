@@ -1,6 +1,7 @@
 /** The RBAC rules that a set of controllers needs: exactly what the engine asks of the server for what they declare. */
 import type * as Controller from "../Controller.ts"
 import type { Resource } from "../KubeObject.ts"
+import { kindsOf } from "./informers.ts"
 
 /** A rule of `rbac.authorization.k8s.io/v1`. */
 export interface PolicyRule {
@@ -31,8 +32,8 @@ export const rulesOf = (controllers: ReadonlyArray<Controller.Any>): ReadonlyArr
   }
   for (const controller of controllers) {
     const kind = controller.for
-    for (const read of [kind, ...controller.owns, ...controller.watches, ...controller.polls]) grant(read, reading)
-    for (const written of [...controller.owns, ...controller.writes]) grant(written, ["get", ...writing])
+    for (const read of kindsOf(controller)) grant(read, reading)
+    for (const written of [...controller.owns, ...controller.writes]) grant(written, writing)
     if (kind.hasStatus) grant(kind, ["patch"], controller.noStatusSubresource ? undefined : "status")
     if (controller.reconciler.finalizers.length > 0) grant(kind, ["patch"])
     // An owner reference that blocks the owner's deletion is admitted only to those who may set the owner's finalizers, where that is enforced.

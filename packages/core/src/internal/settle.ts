@@ -9,7 +9,7 @@ import type { KubeObject } from "../KubeObject.ts"
 import type { EventCall } from "../PostingPolicy.ts"
 import * as ReconcileError from "../ReconcileError.ts"
 import type { Announcement, Outcome, Report } from "../Reporting.ts"
-import { type Memory, memoryOf, saidOf, unseenOf, untoldOf, type Written } from "./memory.ts"
+import { type Memory, memoryOf, saidOf, unseenOf, toldOf, type Written } from "./memory.ts"
 import type { Said } from "./statusBody.ts"
 import { cutMiddle } from "./text.ts"
 import {
@@ -78,19 +78,26 @@ export const afterFailedWrite = (facts: Facts, settlement: Settlement, error: Ap
   const failure = ReconcileError.during("writing the status")(ReconcileError.fromApiError(error))
   const write = settle({ ...facts, exit: Exit.fail(failure) })
   const untouched = { status: undefined, written: undefined }
+  const requeue = sooner(settlement.requeue, write.requeue)
+  const { memory, object } = facts
+  const uid = object?.metadata.uid ?? ""
   if (!settlement.backingOff) {
-    const requeue = sooner(settlement.requeue, write.requeue)
-    const { memory, object } = facts
-    const untold = untoldOf(memory, object) ?? { uid: object?.metadata.uid ?? "", ready: toldBefore(memory, object) }
-    const told = { ...write.memory, untold }
-    return { ...write, ...untouched, requeue, memory: told, events: [], log: { ...write.log, besideWarning: false } }
+    const told = toldOf(memory, object) ?? { uid, ready: toldBefore(memory, object) }
+    const log = { ...write.log, besideWarning: false }
+    return { ...write, ...untouched, requeue, memory: { ...write.memory, told }, events: [], log }
   }
   const annotations = { ...settlement.log.annotations, statusWrite: write.log.message }
-  const requeue = sooner(settlement.requeue, write.requeue)
-  return { ...settlement, ...untouched, requeue, log: { ...settlement.log, annotations } }
+  const told = settlement.written === undefined ? toldOf(memory, object) : { uid, ready: settlement.written.ready }
+  return {
+    ...settlement,
+    ...untouched,
+    requeue,
+    memory: { ...settlement.memory, ...(told !== undefined && { told }) },
+    log: { ...settlement.log, annotations }
+  }
 }
 
-/** Ready as it was last told, as far as anyone knows. */
+/** Ready as the object says, or as it will say once it is seen. */
 const toldBefore = (memory: Memory | undefined, object: KubeObject | undefined): Condition.Input | undefined =>
   unseenOf(memory, object)?.ready ?? readyOf(object) ?? saidOf(memory, object)
 
@@ -120,8 +127,8 @@ const report = (facts: Facts, verdict: Verdict, stale: Written | undefined): Set
   const isSuccess = outcome === "changed" || outcome === "unchanged"
   const isBroken = !isSuccess && outcome !== "NotReady"
   const previous = toldBefore(facts.memory, object)
-  const untold = untoldOf(facts.memory, object)
-  const transition = isTransition(untold === undefined ? previous : untold.ready, ready)
+  const told = toldOf(facts.memory, object)
+  const transition = isTransition(told === undefined ? previous : told.ready, ready)
   const message =
     previous === undefined || isTransition(previous, ready)
       ? { text: ready.message, at: now }
@@ -147,7 +154,7 @@ const report = (facts: Facts, verdict: Verdict, stale: Written | undefined): Set
     requeue: verdict.requeue,
     backingOff: isBroken,
     log: { ...verdict.log, besideWarning: events.some((call) => call._tag === "event" && call.type === "Warning") },
-    memory: memoryOf(verdict.failures, isBroken ? facts.memory?.written : stale, quiet ? untold : undefined),
+    memory: memoryOf(verdict.failures, isBroken ? facts.memory?.written : stale, quiet ? told : undefined),
     written: isUntouched
       ? undefined
       : {

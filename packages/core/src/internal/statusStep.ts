@@ -1,0 +1,107 @@
+/** The end of a pass that is written on its object: settled, and told by its status, or by what became of writing it. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
+import type { ApiError } from "../ApiError.ts"
+import * as Kind from "../Kind.ts"
+import type { KubeObject } from "../KubeObject.ts"
+import type * as Pass from "../Pass.ts"
+import { type ReconcileError, textOf } from "../ReconcileError.ts"
+import { refOf } from "./engine.ts"
+import { asFailure, type Runner } from "./runner.ts"
+import * as Settle from "./settle.ts"
+import { writeStatus, type Written } from "./statusWriter.ts"
+
+/** A status that its kind cannot hold is a mistake of the reconciler: the pass ends as if it had died of it. */
+export const encodedDraft = (
+  kind: Kind.Any,
+  record: Pass.PassRecord,
+  exit: Exit.Exit<unknown, ReconcileError>
+): { readonly exit: Exit.Exit<unknown, ReconcileError>; readonly fields: Readonly<Record<string, unknown>> } => {
+  if (Object.keys(record.draft).length === 0) return { exit, fields: {} }
+  try {
+    return { exit, fields: Kind.encodeStatus(kind, record.draft) }
+  } catch (error) {
+    const issue = textOf(error).replace(/\s*\n\s*/g, " ")
+    return { exit: Exit.die(new Error(`the status does not fit its schema: ${issue}`, { cause: error })), fields: {} }
+  }
+}
+
+/**
+ * Settles the pass and writes its status. What cannot be written for what it says, because no JSON can hold it or the schema refuses it, is told on the object
+ * instead; what could not be written for another reason is tried again.
+ */
+export const settledAndWritten = Effect.fnUntraced(function* (
+  runner: Runner,
+  key: string,
+  object: KubeObject,
+  facts: Settle.Facts
+): Effect.fn.Return<{ readonly settlement: Settle.Settlement; readonly written: Result.Result<Written, ApiError> }> {
+  const settlement = Settle.settle(facts)
+  const first = yield* Effect.exit(statusOf(runner, key, object, settlement, facts))
+  if (Exit.isSuccess(first) && Result.isSuccess(first.value)) return { settlement, written: first.value }
+  if (Exit.isSuccess(first) && Result.isFailure(first.value) && first.value.failure.reason._tag !== "Invalid")
+    return { settlement: Settle.afterFailedWrite(facts, settlement, first.value.failure), written: first.value }
+  const without = { ...facts, exit: refusedExit(first), pass: { ...facts.pass, draft: {}, conditions: [] } }
+  const instead = Settle.settle(without)
+  const written = yield* Effect.catchCause(statusOf(runner, key, object, instead, without), () =>
+    Effect.succeed(untold)
+  )
+  return Result.isFailure(written)
+    ? { settlement: Settle.afterFailedWrite(without, instead, written.failure), written }
+    : { settlement: instead, written }
+})
+
+/** What a pass ends with whose status was refused. A client that interrupts itself is met again later. */
+const refusedExit = (exit: Exit.Exit<Result.Result<Written, ApiError>>): Exit.Exit<never, ReconcileError> => {
+  if (Exit.isFailure(exit))
+    return Cause.hasInterruptsOnly(exit.cause)
+      ? Exit.failCause(exit.cause)
+      : Exit.die(new Error("the status cannot be written", { cause: Cause.squash(exit.cause) }))
+  return Result.isFailure(exit.value)
+    ? Exit.fail(asFailure("writing the status")(exit.value.failure))
+    : Exit.interrupt()
+}
+
+const unchanged: Result.Result<Written, ApiError> = Result.succeed({ _tag: "Unchanged" })
+/** Nothing was written, and the retry of the failure tells it. */
+const untold: Result.Result<Written, ApiError> = Result.succeed({ _tag: "Moved" })
+
+const statusOf = (
+  runner: Runner,
+  key: string,
+  read: KubeObject,
+  settlement: Settle.Settlement,
+  { now }: Settle.Facts
+): Effect.Effect<Result.Result<Written, ApiError>> => {
+  const { api, conditionsAreMap, engine, fieldManager } = runner
+  const { controller, store } = engine
+  if (settlement.status === undefined || !controller.for.hasStatus || controller.noStatusSubresource)
+    return Effect.succeed(unchanged)
+  const current = store.get(refOf(key))
+  const known =
+    current !== undefined && current.metadata.uid === read.metadata.uid && !engine.concerns(read, current)
+      ? current
+      : read
+  return writeStatus(
+    {
+      api,
+      resource: controller.for,
+      read,
+      known,
+      concerns: (seen, next) => engine.concerns(seen, next),
+      fold: (answer) => {
+        store.fold(answer)
+        engine.wroteSelf(key, answer)
+      }
+    },
+    settlement.status,
+    {
+      manager: fieldManager,
+      now: `${new Date(now).toISOString().slice(0, 19)}Z`,
+      generation: read.metadata.generation,
+      conditionsAreMap
+    }
+  ).pipe(Effect.result)
+}
