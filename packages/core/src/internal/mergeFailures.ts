@@ -69,7 +69,7 @@ export const mergeFailures = (errors: readonly [ReconcileError, ...ReadonlyArray
       return mark(new Fatal(fields), wish)
     case "Temporary": {
       // A delay is exact. One of them on the backoff keeps the whole on it, and the stated wishes only bound it.
-      const onBackoff = errors.some((error) => error._tag === "Temporary" && error.delay === undefined)
+      const onBackoff = errors.some((error) => error._tag === "Temporary" && statedMillis(error.delay) === undefined)
       return mark(
         new Temporary({ ...fields, ...(!onBackoff && wish !== undefined && { delay: wish }) }),
         onBackoff ? wish : undefined

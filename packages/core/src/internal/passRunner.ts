@@ -157,10 +157,7 @@ const reasonOf = (settlement: Settle.Settlement): { readonly reason: string; rea
   }
 
 /** Runs the pass of a key that was taken. Never fails; must run uninterruptible, the step in it is not. */
-export const runPass = Effect.fnUntraced(function* (
-  runner: Runner,
-  taken: Taken<Settle.Memory>
-): Effect.fn.Return<void> {
+const runPass = Effect.fnUntraced(function* (runner: Runner, taken: Taken<Settle.Memory>): Effect.fn.Return<void> {
   const { engine } = runner
   const { key } = taken
   const startedAt = yield* Clock.currentTimeMillis
