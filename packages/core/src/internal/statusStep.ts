@@ -11,7 +11,7 @@ import { type ReconcileError, textOf } from "../ReconcileError.ts"
 import { refOf } from "./engine.ts"
 import { asFailure, type Runner } from "./runner.ts"
 import * as Settle from "./settle.ts"
-import { writeStatus, type Written } from "./statusWriter.ts"
+import { writeStatus, type StatusWrite } from "./statusWriter.ts"
 
 /** A status that its kind cannot hold is a mistake of the reconciler: the pass ends as if it had died of it. */
 export const encodedDraft = (
@@ -37,7 +37,10 @@ export const settledAndWritten = Effect.fnUntraced(function* (
   key: string,
   object: KubeObject,
   facts: Settle.Facts
-): Effect.fn.Return<{ readonly settlement: Settle.Settlement; readonly written: Result.Result<Written, ApiError> }> {
+): Effect.fn.Return<{
+  readonly settlement: Settle.Settlement
+  readonly written: Result.Result<StatusWrite, ApiError>
+}> {
   const settlement = Settle.settle(facts)
   const first = yield* Effect.exit(statusOf(runner, key, object, settlement, facts))
   if (Exit.isSuccess(first) && Result.isSuccess(first.value)) return { settlement, written: first.value }
@@ -54,7 +57,7 @@ export const settledAndWritten = Effect.fnUntraced(function* (
 })
 
 /** What a pass ends with whose status was refused. A client that interrupts itself is met again later. */
-const refusedExit = (exit: Exit.Exit<Result.Result<Written, ApiError>>): Exit.Exit<never, ReconcileError> => {
+const refusedExit = (exit: Exit.Exit<Result.Result<StatusWrite, ApiError>>): Exit.Exit<never, ReconcileError> => {
   if (Exit.isFailure(exit))
     return Cause.hasInterruptsOnly(exit.cause)
       ? Exit.failCause(exit.cause)
@@ -64,9 +67,9 @@ const refusedExit = (exit: Exit.Exit<Result.Result<Written, ApiError>>): Exit.Ex
     : Exit.interrupt()
 }
 
-const unchanged: Result.Result<Written, ApiError> = Result.succeed({ _tag: "Unchanged" })
+const unchanged: Result.Result<StatusWrite, ApiError> = Result.succeed({ _tag: "Unchanged" })
 /** Nothing was written, and the retry of the failure tells it. */
-const untold: Result.Result<Written, ApiError> = Result.succeed({ _tag: "Moved" })
+const untold: Result.Result<StatusWrite, ApiError> = Result.succeed({ _tag: "Moved" })
 
 const statusOf = (
   runner: Runner,
@@ -74,7 +77,7 @@ const statusOf = (
   read: KubeObject,
   settlement: Settle.Settlement,
   { now }: Settle.Facts
-): Effect.Effect<Result.Result<Written, ApiError>> => {
+): Effect.Effect<Result.Result<StatusWrite, ApiError>> => {
   const { api, conditionsAreMap, engine, fieldManager } = runner
   const { controller, store } = engine
   if (settlement.status === undefined || !controller.for.hasStatus || controller.noStatusSubresource)

@@ -18,7 +18,7 @@ import { type Facts, type Said, statusBody } from "./statusBody.ts"
  * - `Moved`: the object changed in what a status depends on; the key must run again on the new state.
  * - `Gone`: the object, or the one of that uid, is no more; nothing is to be written (B54, B65).
  */
-export type Written =
+export type StatusWrite =
   | { readonly _tag: "Unchanged" }
   | { readonly _tag: "Written"; readonly object: KubeObject }
   | { readonly _tag: "Moved" }
@@ -45,7 +45,7 @@ export const writeStatus = Effect.fnUntraced(function* (
   target: Target,
   said: Said,
   facts: Facts
-): Effect.fn.Return<Written, ApiError> {
+): Effect.fn.Return<StatusWrite, ApiError> {
   const { api, concerns, fold, read, resource } = target
   let live = target.known
   for (let sends = 0; ; sends++) {
