@@ -20,6 +20,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import { ConfigMap, Role, Scope } from "../src/access/kinds.ts"
 import { definitions } from "../src/access/manifests.ts"
+import { fieldManager } from "../src/access/operator.ts"
 import { Registry } from "../src/access/Registry.ts"
 import { demo } from "./demoProcess.ts"
 import { events, type Form, forms, memory, quiet, ready, roleManifest, scopeManifest, start, stateOf } from "./world.ts"
@@ -203,6 +204,14 @@ const operatorProgram = (kubeconfig: string) =>
     }
   })
 
+/** What the operator itself writes but Events, which are counted together or apart as time goes; other requests in brackets. */
+const textOf = (verb: string, args: ReadonlyArray<any>): string => {
+  const [resource, ...rest] = args
+  const options = rest.at(-1)
+  const text = `${verb} ${resource.plural}${options?.subresource === undefined ? "" : `/${options.subresource}`}`
+  return options?.fieldManager === fieldManager && resource.plural !== "events" ? text : `(${text})`
+}
+
 /** An ApiClient that tells each of its requests but the watches. */
 const telling = (api: ApiClient["Service"], tell: (call: string) => void): ApiClient["Service"] =>
   new Proxy(api, {
@@ -210,9 +219,26 @@ const telling = (api: ApiClient["Service"], tell: (call: string) => void): ApiCl
       verb === "watch"
         ? target.watch
         : (...args: ReadonlyArray<any>) => {
-            tell(`${verb} ${args[0].plural}`)
+            tell(textOf(verb, args))
             return (target[verb] as any)(...args)
           }
+  })
+
+const writesOf = (calls: ReadonlyArray<string>): ReadonlyArray<string> =>
+  calls.filter((call) => !call.startsWith("(")).toSorted()
+
+/** What the operator has said, in words. */
+const saidIn = (namespace: string) =>
+  Effect.gen(function* () {
+    const api = yield* ApiClient
+    const { items } = yield* api.list(events, { namespace })
+    return (items as ReadonlyArray<any>)
+      .filter(({ reportingComponent }) => reportingComponent === fieldManager)
+      .map(
+        ({ involvedObject, message, reason, type }) =>
+          `${type} ${reason} ${involvedObject.kind} ${involvedObject.name}: ${message}`
+      )
+      .toSorted()
   })
 
 const comesToRest = Effect.fnUntraced(function* (form: Form, expected: unknown) {
@@ -221,8 +247,9 @@ const comesToRest = Effect.fnUntraced(function* (form: Form, expected: unknown) 
   let calls: Array<string> = []
   yield* Effect.gen(function* () {
     const { operator, states } = yield* story(namespace, form, until)
-    assert.deepStrictEqual(JSON.parse(JSON.stringify(states).replaceAll(namespace, "team")), expected)
     yield* Effect.sleep("1 second")
+    const came = { states, said: yield* saidIn(namespace), writes: writesOf(calls) }
+    assert.deepStrictEqual(JSON.parse(JSON.stringify(came).replaceAll(namespace, "team")), expected)
     calls = []
     const before = operator.passes.length
     yield* Effect.provideContext(Effect.all([Wake.resync(Role), Wake.resync(Scope)]), operator.wakes)
@@ -261,13 +288,20 @@ describe.skipIf(!available())("on a real cluster", () => {
 
   layer(Layer.merge(prepared, silent), { timeout: 60_000, excludeTestServices: true })("with the CRDs", (it) => {
     it.effect(
-      "the operator comes in both forms to the very objects, statuses and owned fields of the cluster in memory, and rests",
+      "the operator comes in both forms to the very objects, conditions, owned fields and events of the cluster in memory by the same writes, and rests",
       () =>
         Effect.gen(function* () {
-          const expected = yield* story("team", forms["the pipeline"], atOnce).pipe(
-            Effect.map(({ states }) => states),
-            Effect.provide(memory())
-          )
+          const calls: Array<string> = []
+          const expected = yield* Effect.gen(function* () {
+            const api = yield* ApiClient
+            const { states } = yield* Effect.provideService(
+              story("team", forms["the pipeline"], atOnce),
+              ApiClient,
+              telling(api, (call) => calls.push(call))
+            )
+            yield* quiet
+            return { states, said: yield* saidIn("team"), writes: writesOf(calls) }
+          }).pipe(Effect.scoped, Effect.provide(memory()))
           for (const form of Object.values(forms)) yield* Effect.scoped(comesToRest(form, expected))
         }),
       180_000
