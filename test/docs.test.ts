@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { examplesOf, fileOf, located } from "./docExamples.ts"
@@ -38,6 +38,18 @@ describe("the examples of the docs", () => {
     if (examples.length === 0) return
     const output = await run("tsc", ["--project", folder, "--pretty", "false"]).catch((error: Error) => error.message)
     expect(located(output, examples)).toEqual([])
+  })
+})
+
+describe("the compile errors that the README shows", () => {
+  it("are those that the compiler says", () => {
+    const words = (text: string) => text.replace(/\s+/g, " ").trim()
+    const recorded = words(readFileSync("packages/core/typetest/messages.txt", "utf8"))
+    const shown = [...readFileSync("README.md", "utf8").matchAll(/```\n(error TS[\s\S]*?)```/g)].map((match) =>
+      words(match[1]!)
+    )
+    expect(shown.length).toBeGreaterThanOrEqual(3)
+    expect(shown.filter((message) => !recorded.includes(message))).toEqual([])
   })
 })
 
