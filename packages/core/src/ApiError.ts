@@ -1,5 +1,6 @@
 /** What an API server, or the way to it, answers instead of what was asked. */
 import { Failure } from "./internal/failure.ts"
+import { isRecord } from "./internal/sameJson.ts"
 import { formatRef, type ObjectRef } from "./KubeObject.ts"
 
 /** One cause of a refusal, as a Status lists them. `field` is the path in the object, `reason` a word such as `FieldValueInvalid`. */
@@ -114,7 +115,6 @@ export class ApiError extends Failure("ApiError")<Fields> {
 
 export const isApiError = (u: unknown): u is ApiError => u instanceof ApiError
 
-const isRecord = (u: unknown): u is Record<string, unknown> => typeof u === "object" && u !== null && !Array.isArray(u)
 const text = (u: unknown): string | undefined => (typeof u === "string" ? u : undefined)
 
 const causesOf = (details: unknown): ReadonlyArray<StatusCause> =>

@@ -22,6 +22,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import { kindService } from "./internal/kindService.ts"
 import type * as Kind from "./Kind.ts"
 import { formatRef, type ObjectRef } from "./KubeObject.ts"
 import type { LabelSelector } from "./LabelSelector.ts"
@@ -59,14 +60,9 @@ export interface Reader<T> {
   }) => ReadonlyArray<T>
 }
 
-const keys = new WeakMap<object, Context.Service<any, any>>()
-
 /** The key of a kind's reader. */
-export const reads = <K extends Kind.Any>(kind: K): Context.Service<Reads<Kind.Id<K>>, Reader<Kind.Type<K>>> => {
-  let key = keys.get(kind)
-  if (key === undefined) keys.set(kind, (key = Context.Service(`@fixpoint/core/Reads/${kind.id}`)))
-  return key
-}
+export const reads: <K extends Kind.Any>(kind: K) => Context.Service<Reads<Kind.Id<K>>, Reader<Kind.Type<K>>> =
+  kindService("Reads")
 
 // Inside a pass a read is a subscription, made before the cache is asked; outside of one (a mapped watch) it is only a read.
 const read = <K extends Kind.Any, A, E>(

@@ -33,6 +33,7 @@ import { FieldManager } from "./FieldManager.ts"
 import { readerOf, writerOf } from "./internal/access.ts"
 import * as Cached from "./Cached.ts"
 import { Engine } from "./internal/engine.ts"
+import { keyOf } from "./internal/key.ts"
 import { follow, type Informer, informersOf, kindsOf } from "./internal/informers.ts"
 import { runSafely } from "./internal/passRunner.ts"
 import type { Runner, Settled } from "./internal/runner.ts"
@@ -314,11 +315,11 @@ const serviceOf = (state: State): Manager["Service"] => ({
   queues: Effect.forEach(state.engines, ({ controller, queue }) =>
     Effect.map(queue.snapshot, (snapshot) => ({ controller: controller.name, queue: snapshot }))
   ),
-  nextOf: (kind, { name, namespace }) =>
+  nextOf: (kind, ref) =>
     Effect.map(
       Effect.forEach(
         state.engines.filter(({ controller }) => controller.for.id === kind.id),
-        ({ queue }) => queue.nextOf(`${namespace ?? ""}/${name}`)
+        ({ queue }) => queue.nextOf(keyOf(ref))
       ),
       (all) => {
         const times = all.filter((millis) => millis !== undefined)

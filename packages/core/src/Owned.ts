@@ -22,6 +22,7 @@ import * as Effect from "effect/Effect"
 import type { Reads } from "./Cached.ts"
 import { mergeExits } from "./internal/mergeFailures.ts"
 import type * as Kind from "./Kind.ts"
+import { kindService } from "./internal/kindService.ts"
 import { formatRef, type KubeObject, type ObjectRef, ref as refOf } from "./KubeObject.ts"
 import * as Pass from "./Pass.ts"
 import { Fatal, type ReconcileError } from "./ReconcileError.ts"
@@ -58,14 +59,9 @@ export interface Writer<T> {
   readonly children: (owner: KubeObject) => ReadonlyArray<{ readonly metadata: KubeObject["metadata"] } & T>
 }
 
-const keys = new WeakMap<object, Context.Service<any, any>>()
-
 /** The key of a kind's writer. */
-export const writes = <K extends Kind.Any>(kind: K): Context.Service<Writes<Kind.Id<K>>, Writer<Kind.Type<K>>> => {
-  let key = keys.get(kind)
-  if (key === undefined) keys.set(kind, (key = Context.Service(`@fixpoint/core/Writes/${kind.id}`)))
-  return key
-}
+export const writes: <K extends Kind.Any>(kind: K) => Context.Service<Writes<Kind.Id<K>>, Writer<Kind.Type<K>>> =
+  kindService("Writes")
 
 const write = <K extends Kind.Any, A>(
   kind: K,

@@ -24,6 +24,7 @@ import type { ApiError } from "./ApiError.ts"
 import { type Selection, selectorOf } from "./Cached.ts"
 import { Failure } from "./internal/failure.ts"
 import type * as Kind from "./Kind.ts"
+import { kindService } from "./internal/kindService.ts"
 import type { ObjectRef } from "./KubeObject.ts"
 import type { LabelSelector } from "./LabelSelector.ts"
 import { Pass } from "./Pass.ts"
@@ -62,14 +63,8 @@ export interface Waker {
   }) => Effect.Effect<ReadonlyArray<ObjectRef>, NotSetUp | ManagerStopped | ApiError>
 }
 
-const keys = new WeakMap<object, Context.Service<any, any>>()
-
 /** The key of a kind's waker. */
-export const wakes = <K extends Kind.Any>(kind: K): Context.Service<Wakes<Kind.Id<K>>, Waker> => {
-  let key = keys.get(kind)
-  if (key === undefined) keys.set(kind, (key = Context.Service(`@fixpoint/core/Wakes/${kind.id}`)))
-  return key
-}
+export const wakes: <K extends Kind.Any>(kind: K) => Context.Service<Wakes<Kind.Id<K>>, Waker> = kindService("Wakes")
 
 // A wake sent in a pass leaves when that has settled. What outlived its pass wakes at once: it is work of its own that has come to an end.
 const send = (context: Context.Context<never>, waker: Waker, refs: ReadonlyArray<ObjectRef>): void => {

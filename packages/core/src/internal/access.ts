@@ -11,14 +11,14 @@ import { Fatal, textOf } from "../ReconcileError.ts"
 import { byOwner, type Store } from "../Store.ts"
 import { applyChild, removeChild, type Target, type Write } from "./childWriter.ts"
 import { decoded } from "./decoded.ts"
+import { keyOf } from "./key.ts"
 
-const inOrder = (a: KubeObject, b: KubeObject): number => {
-  const [left, right] = [
-    `${a.metadata.namespace ?? ""}/${a.metadata.name}`,
-    `${b.metadata.namespace ?? ""}/${b.metadata.name}`
-  ]
-  return left < right ? -1 : left > right ? 1 : 0
-}
+/** By namespace and name, whose text is made once for each. */
+const inOrder = (objects: ReadonlyArray<KubeObject>): ReadonlyArray<KubeObject> =>
+  objects
+    .map((object) => [keyOf(object.metadata), object] as const)
+    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    .map(([, object]) => object)
 
 const decodedAll = (
   kind: Kind.Any,
@@ -27,7 +27,7 @@ const decodedAll = (
 ): ReadonlyArray<any> => {
   const all: Array<unknown> = []
   // In the order of their names, so that what a reconciler makes of a list does not depend on who came first.
-  for (const object of [...objects].sort(inOrder)) {
+  for (const object of inOrder(objects)) {
     const result = decoded(kind, object)
     if (Result.isSuccess(result)) all.push(result.success)
     else onMalformed(result.failure, object)

@@ -9,11 +9,7 @@
  * ownership is left out.
  */
 import type { FieldsV1, KubeObject, ManagedFieldsEntry, ObjectInput } from "../KubeObject.ts"
-import { sameJson } from "./sameJson.ts"
-
-type Json = Readonly<Record<string, unknown>>
-
-const isRecord = (u: unknown): u is Json => typeof u === "object" && u !== null && !Array.isArray(u)
+import { isRecord, type Json, sameJson } from "./sameJson.ts"
 
 /** Our own entry: the one that our applies of that subresource keep. */
 export const ownEntry = (

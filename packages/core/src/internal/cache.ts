@@ -4,6 +4,7 @@
  */
 import * as KubeObject from "../KubeObject.ts"
 import * as LabelSelector from "../LabelSelector.ts"
+import { keyOf } from "./key.ts"
 import { type Index, ObjectTable } from "./objectTable.ts"
 import * as OwnFields from "./ownFields.ts"
 import * as ResourceVersion from "./resourceVersion.ts"
@@ -298,8 +299,6 @@ export class Cache {
     if (waiters?.delete(waiter) === true && waiters.size === 0) this.waiters.delete(key)
   }
 }
-
-const keyOf = (ref: KubeObject.ObjectRef): string => `${ref.namespace ?? ""}/${ref.name}`
 
 const isPassed = ({ beneath, ended, feed, uid, version }: Overlay): boolean =>
   feed.position !== undefined && !newer(version, feed.position) && !(ended && beneath?.metadata.uid === uid)

@@ -1,6 +1,6 @@
 /** Which changes of a child are news to its owner (D27): judged against what the owner's last pass wrote or read, never by versions alone. */
 import type { FieldsV1, KubeObject } from "../KubeObject.ts"
-import { type Json, sameJson, sameRecord } from "./sameJson.ts"
+import { isRecord, type Json, sameJson, sameRecord } from "./sameJson.ts"
 
 /** Move with every write, or only tell who wrote. */
 const bookkeeping = new Set(["resourceVersion", "managedFields"])
@@ -46,8 +46,6 @@ const comparable = (object: KubeObject): Json => {
   const { generation: _, managedFields: __, resourceVersion: ___, ...rest } = object.metadata
   return { ...object, metadata: rest }
 }
-
-const isRecord = (u: unknown): u is Json => typeof u === "object" && u !== null && !Array.isArray(u)
 
 /** Whether two values differ where none of the `owned` trees reaches. */
 const isForeign = (before: unknown, after: unknown, owned: ReadonlyArray<FieldsV1>): boolean => {

@@ -13,16 +13,9 @@ import type { Change, Store } from "../Store.ts"
 import type { Origin, WorkQueue } from "../WorkQueues.ts"
 import { revealsForeign, wakesOwner } from "./childChange.ts"
 import type { Write } from "./childWriter.ts"
+import { keyOf, refOf } from "./key.ts"
 import type { Memory } from "./settle.ts"
 import { Subscriptions } from "./subscriptions.ts"
-
-/** `namespace/name`, `/name` in cluster scope. */
-export const keyOf = (ref: ObjectRef): string => `${ref.namespace ?? ""}/${ref.name}`
-
-export const refOf = (key: string): ObjectRef => {
-  const slash = key.indexOf("/")
-  return { namespace: slash === 0 ? undefined : key.slice(0, slash), name: key.slice(slash + 1) }
-}
 
 const addressOf = (kindId: string, ref: ObjectRef): string => `${kindId} ${keyOf(ref)}`
 

@@ -19,8 +19,9 @@ import type { Deleting, Finalizer } from "../Pipeline.ts"
 import { Fatal, type ReconcileError } from "../ReconcileError.ts"
 import type { Taken } from "../WorkQueues.ts"
 import { decoded } from "./decoded.ts"
-import { refOf, type Unseen } from "./engine.ts"
+import type { Unseen } from "./engine.ts"
 import { addFinalizer, removeFinalizer } from "./finalizerWriter.ts"
+import { refOf } from "./key.ts"
 import * as Settle from "./settle.ts"
 import { asFailure, type Runner } from "./runner.ts"
 import { encodedDraft, settledAndWritten } from "./statusStep.ts"
@@ -135,16 +136,14 @@ const stepOf = (
   return Effect.suspend(() => controller.reconciler.run({ object: result.success }))
 }
 
-/** The first pass of a key that asks for a time gets it from the timers of its controller too (D31, E13). */
+/** In how many milliseconds the timers of the controller bring the key again (D31, E13). */
 const timerOf = (
   { engine }: Runner,
-  taken: Taken<Settle.Memory>,
-  end: { readonly now: number; readonly startedAt: number; readonly jitter: number }
+  end: { readonly now: number; readonly wokenAt: number; readonly jitter: number }
 ): number | undefined => {
   let soonest: number | undefined
-  const woken = taken.origins.some((origin) => origin !== "requeue") ? end.startedAt : engine.wokenAt(taken.key)
   for (const { idleMillis, intervalMillis, jitter } of engine.controller.timers) {
-    const next = Math.max(intervalMillis * (1 + jitter * end.jitter), woken + idleMillis - end.now)
+    const next = Math.max(intervalMillis * (1 + jitter * end.jitter), end.wokenAt + idleMillis - end.now)
     soonest = Math.min(soonest ?? Infinity, next)
   }
   return soonest
@@ -282,7 +281,7 @@ const end = Effect.fnUntraced(function* (
   const { settlement, startedAt } = how
   const now = yield* Clock.currentTimeMillis
   const complete = settlement?.outcome === "changed" || settlement?.outcome === "unchanged"
-  const wokenAt = taken.origins.some((origin) => origin !== "requeue") ? startedAt : 0
+  const wokenAt = taken.origins.some((origin) => origin !== "requeue") ? startedAt : engine.wokenAt(taken.key)
   const asked = settlement?.requeue._tag === "after" ? settlement.requeue.millis : undefined
   // A failure that has a retry of its own keeps to that; one that is only looked at again now and then does not stop the timers (E13, B34).
   const retries =
@@ -290,7 +289,7 @@ const end = Effect.fnUntraced(function* (
   const timer =
     seen === undefined || settlement === undefined || retries
       ? undefined
-      : timerOf(runner, taken, { now, startedAt, jitter: how.jitter ?? 0 })
+      : timerOf(runner, { now, wokenAt, jitter: how.jitter ?? 0 })
   const wishes = [asked, timer].filter((millis) => millis !== undefined)
   const after = wishes.length === 0 ? undefined : Math.min(...wishes)
   const gone = seen === undefined
@@ -329,6 +328,7 @@ export const runSafely = (runner: Runner, taken: Taken<Settle.Memory>): Effect.E
           return runner.engine.queue.done(taken.key, { after: 5_000, backingOff: true, memory: taken.memory })
         })
       ),
+      // What broke after the key was done, such as an observer, has been told; there is nothing left to end.
       Effect.catchCause(() => Effect.void)
     )
   )

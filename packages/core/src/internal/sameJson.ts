@@ -8,6 +8,8 @@ export const sameJson = (a: unknown, b: unknown): boolean => {
 
 export type Json = Readonly<Record<string, unknown>>
 
+export const isRecord = (u: unknown): u is Json => typeof u === "object" && u !== null && !Array.isArray(u)
+
 /** The same for records, leaving out some of their own fields. */
 export const sameRecord = (a: Json, b: Json, except: ReadonlySet<string> | undefined): boolean => {
   for (const key in a)

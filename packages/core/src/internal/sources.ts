@@ -8,7 +8,8 @@ import { formatRef, type KubeObject } from "../KubeObject.ts"
 import type { Store } from "../Store.ts"
 import type { External, Mapped } from "../Watch.ts"
 import { decoded } from "./decoded.ts"
-import { type Engine, keyOf } from "./engine.ts"
+import type { Engine } from "./engine.ts"
+import { keyOf } from "./key.ts"
 
 interface Pending {
   readonly previous: KubeObject | undefined

@@ -8,6 +8,7 @@ import type { Change } from "../Store.ts"
 import * as LabelSelector from "../LabelSelector.ts"
 import type { Subscription } from "../Pass.ts"
 import type { KubeObject, ObjectRef } from "../KubeObject.ts"
+import { keyOf } from "./key.ts"
 
 /** One thing that was read, and who did. */
 interface Address {
@@ -71,7 +72,7 @@ export class Subscriptions {
     const readers = new Set<string>()
     const ofKind = this.kinds.get(kindId)
     if (ofKind === undefined) return readers
-    for (const key of ofKind.objects.get(refText(ref))?.keys ?? []) readers.add(key)
+    for (const key of ofKind.objects.get(keyOf(ref))?.keys ?? []) readers.add(key)
     const ask = (address: Address): void => {
       const list = address.subscription as List
       if (chooses(list, ref, previous) || chooses(list, ref, next)) for (const key of address.keys) readers.add(key)
@@ -105,7 +106,7 @@ export class Subscriptions {
       )
     const { labelled, lists, objects, others } = ofKind
     const [index, text] =
-      subscription._tag === "Object" ? [objects, refText(subscription.ref)] : [lists, listText(subscription)]
+      subscription._tag === "Object" ? [objects, keyOf(subscription.ref)] : [lists, listText(subscription)]
     const known = index.get(text)
     if (known !== undefined) return known
     const label = subscription._tag === "Object" ? undefined : demanded(subscription)
@@ -136,8 +137,6 @@ const removeFrom = (sets: Map<string, Set<Address>>, name: string, address: Addr
   const set = sets.get(name)
   if (set?.delete(address) === true && set.size === 0) sets.delete(name)
 }
-
-const refText = (ref: ObjectRef): string => `${ref.namespace ?? ""}/${ref.name}`
 
 const listText = ({ namespace, selector }: List): string => JSON.stringify([namespace ?? null, selector ?? null])
 

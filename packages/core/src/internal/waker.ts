@@ -8,7 +8,8 @@ import type * as Kind from "../Kind.ts"
 import * as KubeObject from "../KubeObject.ts"
 import * as LabelSelector from "../LabelSelector.ts"
 import { ManagerStopped, type Waker } from "../Wake.ts"
-import { type Engine, keyOf } from "./engine.ts"
+import type { Engine } from "./engine.ts"
+import { keyOf } from "./key.ts"
 
 interface Options {
   readonly kind: Kind.Any
