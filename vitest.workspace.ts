@@ -11,7 +11,7 @@ const project = (name: string, root: string) => ({
   ssr: { resolve: { conditions: ["@fixpoint/source", "node", "import", "default"] } }
 })
 
-const packages = ["core", "apiserver", "kubernetes", "testing", "examples"]
+const packages = ["core", "apiserver", "kubernetes", "testing", "examples", "benchmark"]
 
 /** One project a package, and `house` for what holds the repository together: layering, docs, the packed packages. */
 export default defineConfig({

@@ -11,7 +11,8 @@ const layers: Readonly<Record<string, ReadonlyArray<string>>> = {
   apiserver: ["core"],
   kubernetes: ["core"],
   testing: ["core", "apiserver"],
-  examples: ["core", "apiserver", "kubernetes"]
+  examples: ["core", "apiserver", "kubernetes"],
+  benchmark: ["core", "apiserver", "kubernetes"]
 }
 
 /** The packages whose `src` touches no clock, chance, process or socket but through Effect's services. */
@@ -223,7 +224,10 @@ export const packageFields: Rule = ({ texts }) => {
       ["a description", (json.description ?? "") !== ""],
       ["files with dist and src", json.files?.includes("dist") === true && json.files.includes("src")],
       ["sideEffects false", json.sideEffects === false],
-      ["private only for examples", (json.private === true) === (owner === "examples")],
+      [
+        "private only for examples and benchmark",
+        (json.private === true) === ["examples", "benchmark"].includes(owner)
+      ],
       ["exports .", JSON.stringify(json.exports?.["."]) === JSON.stringify(exportsOf("index"))],
       ["exports ./*", JSON.stringify(json.exports?.["./*"]) === JSON.stringify(exportsOf("*"))],
       ["exports ./internal/* as null", json.exports?.["./internal/*"] === null],

@@ -1,0 +1,2 @@
+/** What Fixpoint costs, measured. */
+export {}
