@@ -36,6 +36,7 @@ import type * as Scope from "effect/Scope"
 import * as Calls from "./internal/calls.ts"
 import * as Client from "./internal/client.ts"
 import { keyOf } from "./internal/definition.ts"
+import type { Running } from "./internal/exchange.ts"
 import * as Server from "./internal/server.ts"
 import * as SortedMap from "./internal/sortedMap.ts"
 import { definitionAt, stored } from "./internal/state.ts"
@@ -134,11 +135,12 @@ const build = (options: Options): Effect.Effect<Context.Context<ApiClient | ApiS
         for (const resource of server.watchers.keys()) Server.endWatches(server, resource)
       })
     )
-    const calls = Calls.make()
-    return Context.make(ApiClient, Client.make(server, calls)).pipe(Context.add(ApiServer, control(server, calls)))
+    const running = { server, calls: Calls.make() }
+    return Context.make(ApiClient, Client.make(running)).pipe(Context.add(ApiServer, control(running)))
   })
 
-const control = (server: Server.Server, calls: Calls.Calls): ApiServer["Service"] => {
+const control = (running: Running): ApiServer["Service"] => {
+  const { calls, server } = running
   const find = ({ group, plural, version }: Pick<Resource, "group" | "version" | "plural">) =>
     definitionAt(server.state, group, version, plural)
   return ApiServer.of({

@@ -32,6 +32,8 @@ export interface Calls {
   readonly begin: (operation: Operation, mutating: boolean) => Call
   readonly before: (call: Call) => Effect.Effect<void, ApiError>
   readonly after: (call: Call, code: number) => Effect.Effect<void, ApiError>
+  /** Whether any hook is there. */
+  readonly hooked: () => boolean
   readonly done: (call: Call, code: number, changed: boolean, at: number) => void
   readonly log: () => ReadonlyArray<LogEntry>
   readonly clear: () => void
@@ -56,6 +58,7 @@ export const make = (): Calls => {
       hooks.length === 0
         ? Effect.void
         : Effect.forEach(hooks, (hook) => hook.after?.(call, code) ?? Effect.void, { discard: true }),
+    hooked: () => hooks.length > 0,
     done: (call, code, changed, at) => {
       log.push({ ...call, code, changed, at })
       // Halved now and then, so that keeping it short costs nothing per request.

@@ -4,22 +4,19 @@ import * as Client from "@fixpoint/core/ApiClient"
 import * as ApiError from "@fixpoint/core/ApiError"
 import { FieldManager } from "@fixpoint/core/FieldManager"
 import * as KubeObject from "@fixpoint/core/KubeObject"
-import type * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
-import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { Calls } from "./calls.ts"
 import type { Definition } from "./definition.ts"
+import * as Exchange from "./exchange.ts"
 import { isStatus, type Method, type Request, type Response } from "./request.ts"
 import * as Server from "./server.ts"
 import { definitionAt, definitionOfKind } from "./state.ts"
-import { bookmark, type Watch, type WireEvent } from "./watching.ts"
+import type { WireEvent } from "./watching.ts"
 
-type Unstamped = Omit<Request, "now" | "seed">
 type Resource = KubeObject.Resource
 
 interface Asked {
@@ -43,7 +40,16 @@ const overTheWire = (body: unknown): Pick<Request, "body" | "bodyBytes"> => {
   return { body: JSON.parse(text), bodyBytes: text.length }
 }
 
-const requestOf = ({ body, contentType, method, name, namespace, query, resource, subresource }: Asked): Unstamped => ({
+const requestOf = ({
+  body,
+  contentType,
+  method,
+  name,
+  namespace,
+  query,
+  resource,
+  subresource
+}: Asked): Exchange.Unstamped => ({
   method,
   group: resource.group,
   version: resource.version,
@@ -72,24 +78,15 @@ const operationOf = ({ name, namespace, resource, subresource, verb }: Asked): A
   ...(name !== undefined && { ref: { namespace, name } })
 })
 
-/** A request of the whole length: hooks, the step, the log, the error. Other fibers get a turn before and after the step, as over a network. */
-const ask = (server: Server.Server, calls: Calls, asked: Asked): Effect.Effect<Response, ApiError.ApiError> =>
-  Effect.gen(function* () {
-    const call = calls.begin(operationOf(asked), asked.method !== "GET")
-    yield* calls.before(call)
-    yield* Effect.yieldNow
-    const now = yield* Clock.currentTimeMillis
-    const { changes, response } = Server.handle(server, requestOf(asked), now)
-    calls.done(call, response.code, changes.length > 0, now)
-    yield* Effect.yieldNow
-    yield* calls.after(call, response.code)
-    if (response.code < 400) return response
-    return yield* ApiError.fromAnswer(call.operation, {
-      code: response.code,
-      body: response.body,
-      ...(response.retryAfterSeconds !== undefined && { retryAfterSeconds: response.retryAfterSeconds })
-    })
-  })
+const failureOf = (operation: ApiError.Operation, { body, code, retryAfterSeconds }: Response): ApiError.ApiError =>
+  ApiError.fromAnswer(operation, { code, body, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) })
+
+const ask = (running: Exchange.Running, asked: Asked): Effect.Effect<Response, ApiError.ApiError> => {
+  const operation = operationOf(asked)
+  return Effect.flatMap(Exchange.answer(running, operation, requestOf(asked)), (response) =>
+    response.code < 400 ? Effect.succeed(response) : failureOf(operation, response)
+  )
+}
 
 const listQuery = ({ namespace: _, ...options }: ListOptions): Asked["query"] => ({ ...options })
 
@@ -130,69 +127,37 @@ const translate =
     }
   }
 
-/** A watch without timeoutSeconds is ended by the server after 30 to 60 minutes. */
-const watchSecondsLeast = 1_800
-const bookmarkSeconds = 60
-/** The last bookmark comes this long before the end, if the watch is not a short one (F65). */
-const lastBookmarkSeconds = 2
-
-const clockwork = (server: Server.Server, watch: Watch, queue: Server.WatchQueue): Effect.Effect<void> =>
-  Effect.gen(function* () {
-    const end = watch.timeoutSeconds ?? watchSecondsLeast + (yield* Random.nextIntBetween(0, watchSecondsLeast))
-    let elapsed = 0
-    while (elapsed < end) {
-      const last = end - lastBookmarkSeconds
-      const next = elapsed < last && end > bookmarkSeconds ? Math.min(elapsed + bookmarkSeconds, last) : end
-      yield* Effect.sleep((next - elapsed) * 1_000)
-      elapsed = next
-      if (elapsed < end && watch.bookmarks) {
-        const { object } = bookmark(watch.definition, server.state.rv) as Extract<WireEvent, { type: "BOOKMARK" }>
-        Queue.offerUnsafe(queue, {
-          type: "BOOKMARK",
-          resourceVersion: object.metadata.resourceVersion,
-          initialEventsEnd: false
-        })
-      }
-    }
-    Queue.endUnsafe(queue)
-  })
+type WatchQueue = Queue.Queue<WatchEvent, ApiError.ApiError | Cause.Done>
 
 const openWatch = (
-  server: Server.Server,
-  calls: Calls,
+  running: Exchange.Running,
   asked: Asked
 ): Effect.Effect<Stream.Stream<WatchEvent, ApiError.ApiError>, ApiError.ApiError, Scope.Scope> =>
   Effect.gen(function* () {
-    const call = calls.begin(operationOf(asked), false)
-    const { operation } = call
-    yield* calls.before(call)
-    yield* Effect.yieldNow
-    const now = yield* Clock.currentTimeMillis
-    const queue: Server.WatchQueue = yield* Queue.dropping<WatchEvent, ApiError.ApiError | Cause.Done>(
-      Server.watchCapacity
+    const operation = operationOf(asked)
+    const toEvent = translate(operation)
+    const queue: WatchQueue = yield* Effect.acquireRelease(
+      Queue.dropping<WatchEvent, ApiError.ApiError | Cause.Done>(Server.watchCapacity),
+      Queue.shutdown
     )
-    const opened = Server.openWatch(server, requestOf(asked), now)
-    if ("code" in opened) {
-      calls.done(call, opened.code, false, now)
-      return yield* ApiError.fromAnswer(operation, { code: opened.code, body: opened.body })
-    }
-    calls.done(call, 200, false, now)
+    const opened = yield* Exchange.openWatch(running, operation, requestOf(asked), {
+      offer: (event) => Queue.offerUnsafe(queue, toEvent(event)),
+      end: (failure) => {
+        if (failure === undefined) Queue.endUnsafe(queue)
+        else Queue.failCauseUnsafe(queue, Cause.fail(failure))
+      }
+    })
+    if ("code" in opened) return yield* failureOf(operation, opened)
     const first = opened.initial.at(-1)
     if (opened.failed && first?.type === "ERROR") {
       return yield* ApiError.fromAnswer(operation, { code: first.object.code ?? 500, body: first.object })
     }
-    const toEvent = translate(operation)
-    // In the same breath as the opening, so that no change falls between.
-    const unsubscribe = Server.subscribe(server, { watch: opened, queue, translate: toEvent })
-    yield* Effect.addFinalizer(() => Effect.sync(unsubscribe))
-    yield* calls.after(call, 200)
-    yield* Effect.forkScoped(clockwork(server, opened, queue))
     return Stream.concat(Stream.fromArray(opened.initial.map(toEvent)), Stream.fromQueue(queue))
   })
 
 /** The verbs with one request and one answer. */
-const asking = (server: Server.Server, calls: Calls) => {
-  const request = (asked: Asked) => ask(server, calls, asked)
+const asking = (running: Exchange.Running) => {
+  const request = (asked: Asked) => ask(running, asked)
   const object = (asked: Asked) => Effect.map(request(asked), ({ body }) => body as KubeObject.KubeObject)
   const write = (asked: (manager: string) => Asked) => Effect.flatMap(FieldManager, (manager) => object(asked(manager)))
   return { request, object, write }
@@ -200,8 +165,8 @@ const asking = (server: Server.Server, calls: Calls) => {
 
 type Verbs<Names extends keyof ApiClient["Service"]> = Pick<ApiClient["Service"], Names>
 
-const reads = (server: Server.Server, calls: Calls): Verbs<"get" | "list" | "watch" | "discover" | "schema"> => {
-  const { object, request } = asking(server, calls)
+const reads = (running: Exchange.Running): Verbs<"get" | "list" | "watch" | "discover" | "schema"> => {
+  const { object, request } = asking(running)
   return {
     get: (resource, { name, namespace }, options) =>
       object({ verb: "get", method: "GET", resource, namespace, name, query: { ...options } }),
@@ -219,7 +184,7 @@ const reads = (server: Server.Server, calls: Calls): Verbs<"get" | "list" | "wat
     watch: (resource, options = {}) => {
       const { namespace, ...query } = options
       return Stream.unwrap(
-        openWatch(server, calls, {
+        openWatch(running, {
           verb: "watch",
           method: "GET",
           resource,
@@ -233,16 +198,13 @@ const reads = (server: Server.Server, calls: Calls): Verbs<"get" | "list" | "wat
         })
       )
     },
-    discover: (resource) => learn(server, calls, resource, discoveredOf),
-    schema: (resource) => learn(server, calls, resource, schemaOf)
+    discover: (resource) => learn(running, resource, discoveredOf),
+    schema: (resource) => learn(running, resource, schemaOf)
   }
 }
 
-const writes = (
-  server: Server.Server,
-  calls: Calls
-): Verbs<"create" | "replace" | "patch" | "delete" | "deleteCollection"> => {
-  const { request, write } = asking(server, calls)
+const writes = (running: Exchange.Running): Verbs<"create" | "replace" | "patch" | "delete" | "deleteCollection"> => {
+  const { request, write } = asking(running)
   return {
     create: (resource, body, options) =>
       write((manager) => ({
@@ -303,8 +265,8 @@ const writes = (
   }
 }
 
-export const make = (server: Server.Server, calls: Calls): ApiClient["Service"] =>
-  ApiClient.of({ ...reads(server, calls), ...writes(server, calls) })
+export const make = (running: Exchange.Running): ApiClient["Service"] =>
+  ApiClient.of({ ...reads(running), ...writes(running) })
 
 const pageOf = (body: unknown): Client.ListPage => {
   const { items, metadata } = body as {
@@ -334,25 +296,17 @@ const deleteBody = (options: Client.DeleteOptions | undefined): Pick<Asked, "bod
 
 /** Discovery and schemas are read from what is served now. */
 const learn = <R extends { readonly group: string; readonly version: string }, A>(
-  server: Server.Server,
-  calls: Calls,
+  running: Exchange.Running,
   resource: R,
-  read: (server: Server.Server, resource: R) => A | undefined
-): Effect.Effect<Option.Option<A>, ApiError.ApiError> =>
-  Effect.gen(function* () {
-    const name = "plural" in resource ? String(resource.plural) : "kind" in resource ? String(resource.kind) : ""
-    const call = calls.begin(
-      { verb: "discover", resource: Client.formatResource({ group: resource.group, plural: name }) },
-      false
-    )
-    yield* calls.before(call)
-    yield* Effect.yieldNow
-    const now = yield* Clock.currentTimeMillis
-    const found = Option.fromUndefinedOr(read(server, resource))
-    calls.done(call, 200, false, now)
-    yield* calls.after(call, 200)
-    return found
-  })
+  find: (server: Server.Server, resource: R) => A | undefined
+): Effect.Effect<Option.Option<A>, ApiError.ApiError> => {
+  const name = "plural" in resource ? String(resource.plural) : "kind" in resource ? String(resource.kind) : ""
+  const operation = {
+    verb: "discover" as const,
+    resource: Client.formatResource({ group: resource.group, plural: name })
+  }
+  return Exchange.read(running, operation, () => Option.fromUndefinedOr(find(running.server, resource)))
+}
 
 const discoveredOf = (
   { state }: Server.Server,

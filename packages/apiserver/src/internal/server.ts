@@ -1,11 +1,8 @@
 /** A running server: the one mutable cell around the machine, its open watches, and its log. */
 import type { ApiError } from "@fixpoint/core/ApiError"
-import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Queue from "effect/Queue"
-import type { WatchEvent } from "@fixpoint/core/ApiClient"
 import type { Change } from "./history.ts"
 import * as History from "./history.ts"
 import * as Machine from "./machine.ts"
@@ -14,15 +11,20 @@ import * as SortedMap from "./sortedMap.ts"
 import type { State } from "./state.ts"
 import type { Watch, WireEvent } from "./watching.ts"
 
-export type WatchQueue = Queue.Queue<WatchEvent, ApiError | Cause.Done>
+/** Where the events of a watch go. */
+export interface Sink {
+  /** False if the reader is too far behind: the watch is ended then, as the real server ends slow readers. */
+  readonly offer: (event: WireEvent) => boolean
+  /** Cleanly, or as a connection that breaks. */
+  readonly end: (failure?: ApiError) => void
+}
 
 interface Watcher {
   readonly watch: Watch
-  readonly queue: WatchQueue
-  readonly translate: (event: WireEvent) => WatchEvent
+  readonly sink: Sink
 }
 
-/** A watch whose reader is this many events behind is ended, as the real server ends slow readers. */
+/** How many events the reader of a watch may be behind. */
 export const watchCapacity = 65_536
 
 export interface Server {
@@ -72,19 +74,17 @@ const deliver = (server: Server, change: Change): void => {
     if (change.rv <= watcher.watch.from) continue
     const event = watcher.watch.event(change)
     if (event === undefined) continue
-    if (!Queue.offerUnsafe(watcher.queue, watcher.translate(event))) {
+    if (!watcher.sink.offer(event)) {
       watchers.delete(watcher)
-      Queue.endUnsafe(watcher.queue)
+      watcher.sink.end()
     }
   }
 }
 
 export const endWatches = (server: Server, resource: string, failure?: ApiError): void => {
-  for (const { queue } of server.watchers.get(resource) ?? []) {
-    if (failure === undefined) Queue.endUnsafe(queue)
-    else Queue.failCauseUnsafe(queue, Cause.fail(failure))
-  }
+  const ended = server.watchers.get(resource) ?? []
   server.watchers.delete(resource)
+  for (const { sink } of ended) sink.end(failure)
 }
 
 /** Registers the watch in the moment in which it was opened, so that no change falls between. */
@@ -92,10 +92,7 @@ export const subscribe = (server: Server, watcher: Watcher): (() => void) => {
   const { resource } = watcher.watch.definition
   const watchers = server.watchers.get(resource) ?? new Set()
   server.watchers.set(resource, watchers.add(watcher))
-  return () => {
-    watchers.delete(watcher)
-    Queue.shutdownUnsafe(watcher.queue)
-  }
+  return () => void watchers.delete(watcher)
 }
 
 export const openWatch = (server: Server, request: Omit<Request, "now" | "seed">, now: number): Watch | Response =>
