@@ -106,19 +106,21 @@ const compareKeys = (a: string, b: string): number => {
 
 /** Fields before keys before values before indices, each by content. */
 const compareElements = (a: PathElement, b: PathElement): number => {
+  if (a[0] === "f" && b[0] === "f") return compareTexts(a, b)
   const order = kinds.indexOf(a[0]!) - kinds.indexOf(b[0]!)
   if (order !== 0) return order
   const left = a.slice(2)
   const right = b.slice(2)
   if (left === right) return 0
-  if (a[0] === "f") return compareTexts(left, right)
   if (a[0] === "k") return compareKeys(left, right)
   if (a[0] === "v") return compareValues(JSON.parse(left), JSON.parse(right))
   return Number(left) - Number(right)
 }
 
-const sorted = (set: FieldSet): ReadonlyArray<readonly [PathElement, FieldSet]> =>
-  [...set.children].sort(([a], [b]) => compareElements(a, b))
+const sorted = (set: FieldSet): ReadonlyArray<readonly [PathElement, FieldSet]> => {
+  const children = [...set.children]
+  return children.length < 2 ? children : children.sort(([a], [b]) => compareElements(a, b))
+}
 
 /** A set that grows; `done` gives what it is then. */
 export class FieldSetBuilder {
@@ -231,11 +233,11 @@ export const encode = (set: FieldSet): FieldsV1 => {
   return out
 }
 
+const noFields: FieldsV1 = {}
+
 const encodeNode = (set: FieldSet): FieldsV1 => {
-  const out: Record<string, FieldsV1> = {}
-  for (const [element, child] of sorted(set)) {
-    out[element] = child.children.size === 0 ? {} : child.member ? { ".": {}, ...encodeNode(child) } : encodeNode(child)
-  }
+  const out: Record<string, FieldsV1> = set.member ? { ".": noFields } : {}
+  for (const [element, child] of sorted(set)) out[element] = child.children.size === 0 ? noFields : encodeNode(child)
   return out
 }
 

@@ -227,11 +227,12 @@ export const deduce = (type: FieldType, value: unknown): FieldType => {
   return type.scalar === undefined ? type : only(type, "scalar")
 }
 
-const only = (type: FieldType, form: keyof FieldType): FieldType => ({
-  scalar: form === "scalar" ? type.scalar : undefined,
-  list: form === "list" ? type.list : undefined,
-  map: form === "map" ? type.map : undefined
-})
+const forms = ["scalar", "list", "map"] as const
+
+const only = (type: FieldType, form: keyof FieldType): FieldType =>
+  forms.every((other) => other === form || type[other] === undefined)
+    ? type
+    : { scalar: undefined, list: undefined, map: undefined, [form]: type[form] }
 
 export const isSame = (a: FieldType, b: FieldType): boolean =>
   a.scalar === b.scalar && a.list === b.list && a.map === b.map

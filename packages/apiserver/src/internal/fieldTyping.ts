@@ -13,10 +13,38 @@ interface Misfit {
  * applied ones may not (F97).
  */
 export const misfits = (type: FieldType, value: unknown, duplicates: boolean): string | undefined => {
+  if (isFit(type, value, duplicates)) return undefined
   const found = [...fits(type, value, "", duplicates)]
   if (found.length === 0) return undefined
   const lines = found.map(({ message, path }) => (path === "" ? message : `${path}: ${message}`))
   return lines.length === 1 ? lines[0] : ["errors:", ...lines.map((line) => `  ${line}`)].join("\n")
+}
+
+/** Whether `fits` finds nothing, without the paths that only a message needs: nearly every value fits. */
+const isFit = (type: FieldType, value: unknown, duplicates: boolean): boolean => {
+  if (value === null) return true
+  const { list, map, scalar } = type
+  if (isObject(value) && map !== undefined) {
+    for (const name of Object.keys(value)) {
+      const member = memberOf(map, name)
+      if (member === undefined || !isFit(member, value[name], duplicates)) return false
+    }
+    return true
+  }
+  if (isList(value) && list !== undefined) return areFit(list, value, duplicates)
+  return typeof value !== "object" && scalar !== undefined && scalarFits(scalar, value) === undefined
+}
+
+const areFit = (list: ListType, value: ReadonlyArray<unknown>, duplicates: boolean): boolean => {
+  const seen = new Set<FieldSet.PathElement>()
+  return value.every((item) => {
+    if (!list.atomic) {
+      const named = elementOf(list, item)
+      if ("error" in named || (!duplicates && seen.has(named.element))) return false
+      seen.add(named.element)
+    }
+    return isFit(list.element, item, duplicates)
+  })
 }
 
 function* fits(type: FieldType, value: unknown, path: string, duplicates: boolean): Generator<Misfit> {
@@ -192,13 +220,20 @@ export const withNamedFields = (set: FieldSet.FieldSet, type: FieldType | undefi
   return { member: set.member, children }
 }
 
+/** Sets with the last type that had nothing to change in them: an entry is asked at every write, and schemas change seldom. */
+const fitting = new WeakMap<FieldSet.FieldSet, FieldType>()
+
 /**
  * Fits a set to a schema that has changed since: what is atomic now is owned whole by whoever owned a part of it. The set itself if nothing is to be done.
  */
 export const reconcile = (set: FieldSet.FieldSet, type: FieldType): FieldSet.FieldSet => {
+  if (fitting.get(set) === type) return set
   const whole: Array<FieldSet.Path> = []
   visit(type, set, [], false, whole)
-  if (whole.length === 0) return set
+  if (whole.length === 0) {
+    fitting.set(set, type)
+    return set
+  }
   const atomic = FieldSet.fromPaths(whole)
   return FieldSet.union(FieldSet.recursiveDifference(set, atomic), atomic)
 }

@@ -72,7 +72,7 @@ export const encode = (managers: Managers): ReadonlyArray<ManagedFieldsEntry> | 
         .sort(
           (a, b) =>
             byText(a.operation, b.operation) ||
-            seconds(a.time) - seconds(b.time) ||
+            (a.time === b.time ? 0 : seconds(a.time) - seconds(b.time)) ||
             byText(a.manager, b.manager) ||
             byText(a.apiVersion, b.apiVersion) ||
             byText(a.subresource ?? "", b.subresource ?? "")

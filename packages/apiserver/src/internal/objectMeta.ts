@@ -157,8 +157,18 @@ export const seconds = (text: string): string | undefined => {
   return Number.isNaN(millis) ? undefined : timestamp(millis)
 }
 
-/** RFC 3339 in whole seconds. */
-export const timestamp = (millis: number): string => `${new Date(millis).toISOString().slice(0, 19)}Z`
+let lastSecond = Number.NaN
+let lastTimestamp = ""
+
+/** RFC 3339 in whole seconds. The last one is remembered: writes come many a second. */
+export const timestamp = (millis: number): string => {
+  const second = Math.floor(millis / 1_000)
+  if (second !== lastSecond) {
+    lastTimestamp = `${new Date(millis).toISOString().slice(0, 19)}Z`
+    lastSecond = second
+  }
+  return lastTimestamp
+}
 
 const encoder = new TextEncoder()
 export const bytes = (text: string): number => encoder.encode(text).length

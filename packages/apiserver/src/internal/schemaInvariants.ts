@@ -6,25 +6,39 @@ import type { Schema } from "./schema.ts"
 
 const childField = (field: string, name: string): string => (field === "" ? name : `${field}.${name}`)
 
-/** Visits every object and list that the schema describes, outermost first. */
-const walk = (
-  schema: Schema,
-  value: unknown,
-  field: string,
-  visit: (schema: Schema, value: unknown, field: string) => ReadonlyArray<StatusCause>
-): ReadonlyArray<StatusCause> => {
+interface Visitor {
+  readonly visit: (schema: Schema, value: unknown, field: string) => ReadonlyArray<StatusCause>
+  /** Whether a schema itself asks for a visit. */
+  readonly asks: (schema: Schema) => boolean
+  /** What is known of schemas: whether they, or one below them, ask. */
+  readonly known: WeakMap<Schema, boolean>
+}
+
+const isAsked = (schema: Schema, visitor: Visitor): boolean => {
+  const known = visitor.known.get(schema)
+  if (known !== undefined) return known
   const { additionalProperties, items, properties } = schema
-  const causes = [...visit(schema, value, field)]
+  const below = [...Object.values(properties ?? {}), items, additionalProperties]
+  const asked = visitor.asks(schema) || below.some((child) => isObject(child) && isAsked(child as Schema, visitor))
+  visitor.known.set(schema, asked)
+  return asked
+}
+
+/** Visits the objects and lists whose schemas ask for it, outermost first. */
+const walk = (schema: Schema, value: unknown, field: string, visitor: Visitor): ReadonlyArray<StatusCause> => {
+  if (!isAsked(schema, visitor)) return []
+  const { additionalProperties, items, properties } = schema
+  const causes = visitor.asks(schema) ? [...visitor.visit(schema, value, field)] : []
   if (isList(value)) {
     if (items !== undefined) {
-      for (const [at, item] of value.entries()) causes.push(...walk(items, item, `${field}[${at}]`, visit))
+      for (const [at, item] of value.entries()) causes.push(...walk(items, item, `${field}[${at}]`, visitor))
     }
   } else if (isObject(value)) {
     for (const [name, child] of Object.entries(value)) {
       if (properties !== undefined && Object.hasOwn(properties, name)) {
-        causes.push(...walk(properties[name]!, child, childField(field, name), visit))
+        causes.push(...walk(properties[name]!, child, childField(field, name), visitor))
       } else if (isObject(additionalProperties)) {
-        causes.push(...walk(additionalProperties, child, `${field}[${name}]`, visit))
+        causes.push(...walk(additionalProperties, child, `${field}[${name}]`, visitor))
       }
     }
   }
@@ -61,18 +75,20 @@ const sorted = (value: unknown): unknown => {
   )
 }
 
-/** Duplicates in sets and list maps. */
-export const listCauses = (schema: Schema, value: unknown): ReadonlyArray<StatusCause> =>
-  walk(schema, value, "", (at, list, field) => {
+const lists: Visitor = {
+  known: new WeakMap(),
+  asks: (schema) => schema["x-kubernetes-list-type"] === "set" || schema["x-kubernetes-list-type"] === "map",
+  visit: (schema, list, field) => {
     if (!isList(list)) return []
-    switch (at["x-kubernetes-list-type"]) {
-      case "set":
-        return doubles(list).map((index) => duplicate(`${field}[${index}]`, list[index]))
-      case "map":
-        return mapCauses(at["x-kubernetes-list-map-keys"] ?? [], list, field)
+    if (schema["x-kubernetes-list-type"] === "map") {
+      return mapCauses(schema["x-kubernetes-list-map-keys"] ?? [], list, field)
     }
-    return []
-  })
+    return doubles(list).map((index) => duplicate(`${field}[${index}]`, list[index]))
+  }
+}
+
+/** Duplicates in sets and list maps. */
+export const listCauses = (schema: Schema, value: unknown): ReadonlyArray<StatusCause> => walk(schema, value, "", lists)
 
 const mapCauses = (
   keys: ReadonlyArray<string>,
@@ -94,10 +110,12 @@ const mapCauses = (
 const dns1035 =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
 
-/** What an embedded resource lacks of an object: apiVersion and kind. The root is the request's to check. */
-export const embeddedCauses = (schema: Schema, value: unknown): ReadonlyArray<StatusCause> =>
-  walk(schema, value, "", (at, object, field) => {
-    if (at["x-kubernetes-embedded-resource"] !== true || !isObject(object) || at === schema) return []
+const embedded: Visitor = {
+  known: new WeakMap(),
+  asks: (schema) => schema["x-kubernetes-embedded-resource"] === true,
+  visit: (_, object, field) => {
+    // The root is the request's to check.
+    if (!isObject(object) || field === "") return []
     const causes: Array<StatusCause> = []
     const missing = (name: string): void => {
       if (!Object.hasOwn(object, name)) causes.push(fieldRequired(childField(field, name)))
@@ -117,4 +135,9 @@ export const embeddedCauses = (schema: Schema, value: unknown): ReadonlyArray<St
         : `may have mixed case, but should otherwise match: ${dns1035}`
     )
     return causes
-  })
+  }
+}
+
+/** What an embedded resource lacks of an object: apiVersion and kind. */
+export const embeddedCauses = (schema: Schema, value: unknown): ReadonlyArray<StatusCause> =>
+  walk(schema, value, "", embedded)

@@ -9,6 +9,8 @@ export interface Place {
   /** Before the path, in fields. */
   readonly prefix: string
   readonly old: { readonly value: unknown } | undefined
+  /** Within an alternative, where the checks that pass are counted too. */
+  readonly counted?: boolean
 }
 
 export const correlate = (old: unknown): Place["old"] => (old === undefined ? undefined : { value: old })

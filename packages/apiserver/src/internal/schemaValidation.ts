@@ -47,7 +47,7 @@ export const validate = (
     ...(options.subresource === "status" ? validateStatus(schema, value, old) : validateWhole(schema, value, old)),
     ...(old === undefined || listCauses(schema, old).length === 0 ? listCauses(schema, value) : [])
   ]
-  return hasRules(schema) && causes.some(({ reason }) => blocking.has(reason ?? ""))
+  return causes.some(({ reason }) => blocking.has(reason ?? "")) && hasRules(schema)
     ? [...causes, fieldsSkipped]
     : causes
 }
@@ -88,6 +88,7 @@ const validateStatus = (schema: Schema, value: unknown, old: unknown): ReadonlyA
 
 /** A value at a place of its own: failures that were there before and have not changed are let pass. */
 const node = (schema: Schema, value: unknown, place: Place): Outcome => {
+  if (place.old !== undefined && place.old.value === value && place.counted !== true) return passed
   const outcome = against(schema, value, place)
   return outcome.causes.length > 0 && place.old !== undefined && isSame(schema, value, place.old.value)
     ? { causes: [], matches: outcome.matches }
@@ -183,7 +184,7 @@ const enumerated = (schema: Schema, value: unknown, place: Place): Outcome => {
 
 const ofText = (schema: Schema, value: string, place: Place): Outcome => {
   const { maxLength, minLength, pattern } = schema
-  const length = [...value].length
+  const length = maxLength === undefined && minLength === undefined ? 0 : [...value].length
   if (maxLength !== undefined && length > maxLength) {
     return failed({
       reason: "FieldValueTooLong",
@@ -261,8 +262,10 @@ const ofObject = (schema: Schema, value: JsonObject, place: Place): Outcome => {
   return join(outcomes)
 }
 
-const alternatives = (schema: Schema, value: unknown, place: Place): Outcome => {
+const alternatives = (schema: Schema, value: unknown, at: Place): Outcome => {
   const { allOf = [], anyOf = [], not, oneOf = [] } = schema
+  if (allOf.length + anyOf.length + oneOf.length === 0 && not === undefined) return { ...passed, matches: 1 }
+  const place = { ...at, counted: true }
   const name = JSON.stringify(place.path)
   const outcomes: Array<Outcome> = []
   if (anyOf.length > 0) {
