@@ -207,14 +207,13 @@ const compareAs = (type: FieldType, before: unknown, after: unknown, path: Field
 }
 
 const compareMembers = (map: MapType, left: JsonObject, right: JsonObject, path: FieldSet.Path, found: Found): void => {
-  const names = new Set([...Object.keys(left), ...Object.keys(right)])
-  for (const name of names) {
+  const member = (name: string, before: unknown, after: unknown): void => {
+    if (before === after) return
     const type = memberOf(map, name)
-    if (type === undefined) continue
-    const before = Object.hasOwn(left, name) ? left[name] : undefined
-    const after = Object.hasOwn(right, name) ? right[name] : undefined
-    compareValues(type, before, after, [...path, FieldSet.field(name)], found)
+    if (type !== undefined) compareValues(type, before, after, [...path, FieldSet.field(name)], found)
   }
+  for (const name of Object.keys(left)) member(name, left[name], Object.hasOwn(right, name) ? right[name] : undefined)
+  for (const name of Object.keys(right)) if (!Object.hasOwn(left, name)) member(name, undefined, right[name])
 }
 
 const compareItems = (
