@@ -7,6 +7,7 @@ import * as Events from "./events.ts"
 import { leaseRules } from "./leases.ts"
 import { namespaceRules } from "./namespaces.ts"
 import type { NameRule } from "./objectMeta.ts"
+import { plainPrinter } from "./printerColumns.ts"
 import type { FieldLabels } from "./selector.ts"
 import { secretRules, configMapRules } from "./configuration.ts"
 import { serviceRules } from "./services.ts"
@@ -19,6 +20,7 @@ interface BuiltIn {
   readonly kind: string
   readonly plural: string
   readonly shortNames?: ReadonlyArray<string>
+  readonly categories?: ReadonlyArray<string>
   readonly cluster?: true
   readonly status?: true
   readonly generation?: GenerationRule
@@ -67,6 +69,7 @@ const kinds: ReadonlyArray<BuiltIn> = [
     kind: "Service",
     plural: "services",
     shortNames: ["svc"],
+    categories: ["all"],
     status: true,
     name: "dns1035",
     createsOnUpdate: true,
@@ -89,6 +92,7 @@ const kinds: ReadonlyArray<BuiltIn> = [
     kind: "Pod",
     plural: "pods",
     shortNames: ["po"],
+    categories: ["all"],
     status: true,
     generation: "spec",
     answersDeleted: true,
@@ -121,6 +125,7 @@ const kinds: ReadonlyArray<BuiltIn> = [
     kind: "Deployment",
     plural: "deployments",
     shortNames: ["deploy"],
+    categories: ["all"],
     status: true,
     generation: "specAndAnnotations",
     rules: deploymentRules,
@@ -132,6 +137,7 @@ const kinds: ReadonlyArray<BuiltIn> = [
     kind: "ReplicaSet",
     plural: "replicasets",
     shortNames: ["rs"],
+    categories: ["all"],
     status: true,
     generation: "spec",
     scale: true,
@@ -143,6 +149,7 @@ const kinds: ReadonlyArray<BuiltIn> = [
     kind: "StatefulSet",
     plural: "statefulsets",
     shortNames: ["sts"],
+    categories: ["all"],
     status: true,
     generation: "spec",
     scale: true,
@@ -154,6 +161,7 @@ const kinds: ReadonlyArray<BuiltIn> = [
     kind: "DaemonSet",
     plural: "daemonsets",
     shortNames: ["ds"],
+    categories: ["all"],
     status: true,
     generation: "spec",
     rules: podRules(["template", "spec"])
@@ -163,6 +171,7 @@ const kinds: ReadonlyArray<BuiltIn> = [
     version: "v1",
     kind: "Job",
     plural: "jobs",
+    categories: ["all"],
     status: true,
     generation: "spec",
     fields: { "status.successful": "status.successful" },
@@ -175,6 +184,7 @@ const kinds: ReadonlyArray<BuiltIn> = [
     kind: "CronJob",
     plural: "cronjobs",
     shortNames: ["cj"],
+    categories: ["all"],
     status: true,
     generation: "spec",
     rules: podRules(["jobTemplate", "spec", "template", "spec"])
@@ -211,6 +221,7 @@ const kinds: ReadonlyArray<BuiltIn> = [
     kind: "HorizontalPodAutoscaler",
     plural: "horizontalpodautoscalers",
     shortNames: ["hpa"],
+    categories: ["all"],
     status: true
   },
   {
@@ -255,6 +266,7 @@ const kinds: ReadonlyArray<BuiltIn> = [
     kind: "CustomResourceDefinition",
     plural: "customresourcedefinitions",
     shortNames: ["crd", "crds"],
+    categories: ["api-extensions"],
     cluster: true,
     status: true,
     generation: "spec",
@@ -299,7 +311,7 @@ const define = (kind: BuiltIn): Definition => {
     plural: kind.plural,
     singular: kind.kind.toLowerCase(),
     shortNames: kind.shortNames ?? [],
-    categories: [],
+    categories: kind.categories ?? [],
     resource: kind.group === "" ? kind.plural : `${kind.plural}.${kind.group}`,
     namespaced: kind.cluster !== true,
     custom: false,
@@ -325,6 +337,7 @@ const define = (kind: BuiltIn): Definition => {
     toStorage: (object) => object,
     fromStorage: (object) => object,
     resetFields: (subresource) => builtInResetFields(kind, subresource),
+    printer: plainPrinter,
     blank: builtInBlank(kind)
   }
 }
@@ -361,6 +374,18 @@ const newEvent: Definition = {
   toStorage: Events.toCore,
   fromStorage: Events.fromCore
 }
+
+/** What is asked by a POST and stored nowhere. */
+export const reviews = [
+  {
+    group: "authorization.k8s.io",
+    version: "v1",
+    kind: "SelfSubjectAccessReview",
+    plural: "selfsubjectaccessreviews",
+    singular: "selfsubjectaccessreview",
+    namespaced: false
+  }
+] as const
 
 /** Each with the definition of its storage version. */
 export const definitions: ReadonlyArray<{ readonly served: ReadonlyArray<Definition>; readonly storage: Definition }> =

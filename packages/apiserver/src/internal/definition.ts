@@ -39,6 +39,29 @@ export interface KindContext {
   readonly draw: Draw
 }
 
+export interface TableColumn {
+  readonly name: string
+  readonly type: string
+  readonly format: string
+  readonly description: string
+  /** 0 is always shown, more only in wide output. */
+  readonly priority: number
+}
+
+export interface TableRow {
+  readonly cells: ReadonlyArray<unknown>
+  /** Present where the row is done with: a Pod that has ended. */
+  readonly conditions?: ReadonlyArray<JsonObject>
+}
+
+/** What a Table shows of the kind: all columns, and the row of an object as it is served at `now` in milliseconds since 1970. */
+export interface Printer {
+  readonly columns: ReadonlyArray<TableColumn>
+  readonly row: (object: KubeObject, now: number) => TableRow
+  /** The Table of an empty list has null for rows. */
+  readonly nullWhenEmpty?: true
+}
+
 export interface Definition extends Named {
   /** Where its objects are stored, whatever the version: `widgets.facts.example.com`, `configmaps`. */
   readonly resource: string
@@ -74,6 +97,7 @@ export interface Definition extends Named {
   readonly fromStorage: (object: KubeObject) => KubeObject
   /** What nobody owns by writing to the main path, or to a subresource: it is set back (F85, F98, F99). */
   readonly resetFields: (subresource: string | undefined) => ReadonlyArray<string>
+  readonly printer: Printer
   /** An object of the kind in which nothing is set, where that is more than nothing. */
   readonly blank: JsonObject | undefined
 }
