@@ -16,7 +16,7 @@ const utcTime = (date: Date): Buffer =>
 const ecdsaWithSha256 = sequence(oid("2a8648ce3d040302"))
 
 const pem = (der: Buffer): string =>
-  `-----BEGIN CERTIFICATE-----\n${der.toString("base64").replaceAll(/(.{64})/g, "$1\n")}\n-----END CERTIFICATE-----\n`
+  `-----BEGIN CERTIFICATE-----\n${der.toString("base64").replaceAll(/.{1,64}/g, "$&\n")}-----END CERTIFICATE-----\n`
 
 export interface Certificate {
   /** PEM; its own authority. */
