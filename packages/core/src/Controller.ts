@@ -124,7 +124,10 @@ export interface Options<
   Checked
 > {
   readonly for: K
-  /** Default: the resource, such as `roles.access.example.com`. Two controllers in one Manager need two names. */
+  /**
+   * Default: the resource, such as `roles.access.example.com`. Two controllers in one Manager need two names; two of one kind, if they write its status,
+   * `namespaces` that differ too.
+   */
   readonly name?: string
   /** The kinds of its children: a change of one that bears the object's owner reference wakes the object. Read and written. */
   readonly owns?: Owns

@@ -85,6 +85,11 @@ export const OnSettled = Context.Reference<(settled: Settled) => void>("@fixpoin
   defaultValue: () => () => {}
 })
 
+/** Given each Manager as it starts, before it asks anything of the cluster: for health probes. Must not throw. Default: nobody. */
+export const OnStart = Context.Reference<(manager: Manager["Service"]) => void>("@fixpoint/core/Manager/OnStart", {
+  defaultValue: () => () => {}
+})
+
 export interface Options {
   /** How long running passes get to end when the Manager stops. Default 30 s. */
   readonly grace?: Duration.Input
@@ -135,6 +140,8 @@ const start = Effect.fnUntraced(function* (
     )
   )
   const state: State = { phase: "starting", engines, informers, reflectors: [] }
+  const service = serviceOf(state)
+  ;(yield* OnStart)(service)
   const wakes = wakesOf(state, api, yield* Effect.context<any>())
   for (const engine of engines)
     yield* Effect.acquireRelease(
@@ -163,24 +170,37 @@ const start = Effect.fnUntraced(function* (
   }
   yield* Effect.forkScoped(warnOfEventRights)
   yield* Effect.addFinalizer((exit) => Effect.andThen(drain(state, options), Scope.close(workers, exit)))
-  return Context.add(wakes, Manager, serviceOf(state))
+  return Context.add(wakes, Manager, service)
 })
 
+/**
+ * One name is one queue; and of two controllers that write the status of one object, each would take back what the other wrote, since both are the same field
+ * manager and a pass says the whole status (ADR 5).
+ */
 const refuseTwins = (controllers: ReadonlyArray<Controller.Any>): Effect.Effect<void, ManagerError> => {
-  const names = new Set<string>()
-  for (const { name } of controllers) {
-    if (names.has(name))
-      return Effect.fail(
-        new ManagerError({
-          reason: {
-            _tag: "DuplicateController",
-            message: `two controllers are named ${name}: give one of them another name`
-          }
-        })
-      )
-    names.add(name)
-  }
+  const refuse = (_tag: ManagerError["reason"]["_tag"], message: string) =>
+    Effect.fail(new ManagerError({ reason: { _tag, message } }))
+  for (const [i, controller] of controllers.entries())
+    for (const other of controllers.slice(0, i)) {
+      if (other.name === controller.name)
+        return refuse("DuplicateController", `two controllers are named ${other.name}: give one of them another name`)
+      const where = sharedNamespaces(controller, other)
+      if (controller.for.id === other.for.id && controller.for.hasStatus && where !== undefined)
+        return refuse(
+          "StatusWrittenTwice",
+          `the controllers ${other.name} and ${controller.name} both write the status of ${formatResource(controller.for)} ${where}, and each would undo what the other wrote: join their reconcilers into one, or give them namespaces that differ`
+        )
+    }
   return Effect.void
+}
+
+/** Where both controllers work, in words; undefined if nowhere. */
+const sharedNamespaces = (one: Controller.Any, other: Controller.Any): string | undefined => {
+  if (one.for.scope === "Cluster") return "in the whole cluster"
+  if (one.namespaces === undefined && other.namespaces === undefined) return "in all namespaces"
+  const [first, second] = [one.namespaces ?? other.namespaces!, other.namespaces ?? one.namespaces!]
+  const shared = first.filter((namespace) => second.includes(namespace))
+  return shared.length === 0 ? undefined : `in namespace ${shared.join(", ")}`
 }
 
 /** The service that the program gives, or one of our own for as long as the Manager runs. */

@@ -396,6 +396,47 @@ describe("start and health", () => {
     }).pipe(Effect.provide(world()))
   )
 
+  it.effect.each([
+    ["everywhere", [undefined, undefined], "in all namespaces"],
+    ["where one has all namespaces", [undefined, ["team", "other"]], "in namespace team, other"],
+    ["where their namespaces overlap", [["team"], ["other", "team"]], "in namespace team"]
+  ] as const)("two controllers that would write one status are refused: %s", ([, [one, other], where]) =>
+    Effect.gen(function* () {
+      const of = (name: string, namespaces: ReadonlyArray<string> | undefined) =>
+        Controller.make({
+          for: Scope,
+          name,
+          reconciler: Reconciler.for(Scope),
+          ...(namespaces !== undefined && { namespaces })
+        })
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(Manager.layer([of("one", one), of("two", other)]))))
+      assert.strictEqual(error.reason._tag, "StatusWrittenTwice")
+      assert.include(
+        error.message,
+        `the controllers one and two both write the status of scopes.access.example.com ${where}, and each would`
+      )
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("who waits for the start of a Manager can ask it before its cluster answers", () => {
+    const silent = Layer.effect(
+      ApiClient,
+      Effect.map(ApiClient, (inner) => ({ ...inner, discover: () => Effect.never, watch: () => Stream.never }))
+    )
+    const started: Array<Manager.Manager["Service"]> = []
+    const manager = Manager.layer([scopes]).pipe(
+      Layer.provide(Layer.succeed(Manager.OnStart, (one) => void started.push(one))),
+      Layer.provide(silent)
+    )
+    return Effect.gen(function* () {
+      yield* Effect.forkScoped(Layer.build(manager))
+      yield* quiet
+      assert.lengthOf(started, 1)
+      const health = yield* started[0]!.health
+      assert.deepStrictEqual([health.phase, health.ready], ["starting", false])
+    }).pipe(Effect.scoped, Effect.provide(world()))
+  })
+
   it.effect("an account that may not post events is warned of once at start (D21)", () => {
     const lines: Array<string> = []
     const denied = Layer.effect(

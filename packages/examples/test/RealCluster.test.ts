@@ -185,7 +185,7 @@ const operatorProgram = (kubeconfig: string) =>
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>
         spawn(process.execPath, ["--conditions=@fixpoint/source", main], {
-          env: { ...process.env, KUBECONFIG: kubeconfig },
+          env: { ...process.env, KUBECONFIG: kubeconfig, HEALTH_PORT: "0" },
           stdio: ["ignore", "pipe", "pipe"]
         })
       ),

@@ -1,9 +1,9 @@
 /** `npm run demo`: runs the operator and plays its user, in memory or on a cluster. See `--help`. */
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Controller from "@fixpoint/core/Controller"
 import { FieldManager } from "@fixpoint/core/FieldManager"
 import * as Manager from "@fixpoint/core/Manager"
 import * as Watch from "@fixpoint/core/Watch"
+import * as Operator from "@fixpoint/kubernetes/Operator"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -20,7 +20,6 @@ import { play } from "./demo/stage.ts"
 import { cluster, Ground, memory } from "./demo/world.ts"
 import { ConfigMap, Role, Scope } from "./kinds.ts"
 import { fieldManager } from "./operator.ts"
-import { orExplain } from "./program.ts"
 import { Registry } from "./Registry.ts"
 import { role } from "./role.ts"
 import { scope } from "./scope.ts"
@@ -76,4 +75,5 @@ const main = Effect.gen(function* () {
   yield* Effect.provide(run(given), Logger.layer([]))
 })
 
-main.pipe(orExplain("demo"), NodeRuntime.runMain({ disableErrorReporting: true }))
+// Acts that were cut off did not pass.
+main.pipe(Operator.runMain("demo", { stopped: () => 130 }))

@@ -45,10 +45,17 @@ const rbac: ReadonlyArray<ObjectInput> = [
   }
 ]
 
+/** Of the probe; the program takes it from HEALTH_PORT. */
+const healthPort = 8081
+
 const container = {
   name: "operator",
   image: `${name}:0.1.0`,
   command: ["node", `packages/examples/dist/access/${program.slice(2)}`],
+  env: [{ name: "HEALTH_PORT", value: String(healthPort) }],
+  ports: [{ name: "health", containerPort: healthPort }],
+  livenessProbe: { httpGet: { path: "/livez", port: "health" } },
+  readinessProbe: { httpGet: { path: "/readyz", port: "health" } },
   resources: { requests: { cpu: "50m", memory: "96Mi" }, limits: { memory: "256Mi" } },
   securityContext: {
     allowPrivilegeEscalation: false,

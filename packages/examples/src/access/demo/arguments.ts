@@ -1,7 +1,7 @@
 /** What the user asked the demo to do. Pure. */
 import { parseArgs } from "node:util"
+import { UsageError } from "@fixpoint/kubernetes/Operator"
 import * as Result from "effect/Result"
-import { UsageError } from "../program.ts"
 
 export interface Arguments {
   readonly help: boolean

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ObjectInput } from "@fixpoint/core/KubeObject"
+import { UsageError } from "@fixpoint/kubernetes/Operator"
 import * as Effect from "effect/Effect"
 import { parseAllDocuments } from "yaml"
-import { UsageError } from "../program.ts"
 
 export interface Manifest {
   /** The file's name. */

@@ -3,10 +3,10 @@ import { ApiClient } from "@fixpoint/core/ApiClient"
 import type { ApiError } from "@fixpoint/core/ApiError"
 import * as Kind from "@fixpoint/core/Kind"
 import type { KubeObject, ObjectRef, Resource } from "@fixpoint/core/KubeObject"
+import { UsageError } from "@fixpoint/kubernetes/Operator"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { ConfigMap, Role, Scope } from "../kinds.ts"
-import { UsageError } from "../program.ts"
 import type { Manifest } from "./manifestFolder.ts"
 
 const ours: ReadonlyArray<Resource> = [Scope, Role, ConfigMap]
