@@ -7,7 +7,7 @@ import { ApiClient } from "../src/ApiClient.ts"
 import { isApplied } from "../src/internal/applied.ts"
 import { applyBody } from "../src/internal/applyBody.ts"
 import * as Kind from "../src/Kind.ts"
-import type { ObjectInput } from "../src/KubeObject.ts"
+import type { KubeObject, ObjectInput } from "../src/KubeObject.ts"
 
 const Row = Schema.Struct({
   name: Schema.Literals(["a", "b", "c"]),
@@ -164,6 +164,22 @@ describe("isApplied", () => {
     )
     assert.isTrue(isApplied(ports, desired({ ports: [{ port: 80 }] }), "us", undefined))
     assert.isFalse(isApplied(ports, desired({ ports: [{ port: 81 }] }), "us", undefined))
+  })
+
+  it("compares an item that is owned whole, as an owner reference is, by its value (D28)", () => {
+    const reference = { apiVersion: "v1", kind: "A", name: "a", uid: "u", controller: true, blockOwnerDeletion: true }
+    const fields = { "f:metadata": { "f:ownerReferences": { 'k:{"uid":"u"}': {} } } }
+    const live = stored(fields, {})
+    const bearing = (one: object): KubeObject => ({
+      ...live,
+      metadata: { ...live.metadata, ownerReferences: [{ uid: "v" }, one] as any }
+    })
+    const wanted = desired({})
+    const input = { ...wanted, metadata: { ...wanted.metadata, ownerReferences: [reference] } }
+    assert.isTrue(isApplied(bearing(reference), input, "us", undefined))
+    assert.isFalse(isApplied(bearing({ ...reference, controller: false }), input, "us", undefined))
+    assert.isFalse(isApplied(bearing({ ...reference, uid: "w" }), input, "us", undefined))
+    assert.isFalse(isApplied(live, input, "us", undefined))
   })
 
   it("an apply body has no empty metadata collections and no nulls (F103, F104)", () => {

@@ -89,8 +89,9 @@ const coversList = (
     const keys = JSON.parse(path.slice(2)) as Json
     const index = live.findIndex(hasKeys(keys))
     const present = live[index]
+    // An item may be atomic, and is then owned whole: an owner reference is (its fields are not listed).
     return (
-      isNext(index) && isRecord(present) && coversRecord(fields[path]!, withDefaults(item as Json, keys), present, key)
+      isNext(index) && isRecord(present) && covers(fields[path]!, withDefaults(item as Json, keys), present, key, key)
     )
   })
 }
