@@ -1,13 +1,21 @@
 /**
- * Credentials of a kubeconfig, by @kubernetes/client-node: tokens, client certificates, exec plugins, OIDC. It is imported when the first kubeconfig
- * is read and not before; its HTTP is not used.
+ * Credentials of a kubeconfig: tokens, client certificates, and by @kubernetes/client-node exec plugins, OIDC and the like. All of that library takes
+ * 0.4 s and 80 MiB to load, so it is imported when a user has a plugin and not before; its HTTP is not used.
  */
 import { readFile } from "node:fs/promises"
-import { dirname } from "node:path"
-import type { KubeConfig } from "@kubernetes/client-node"
+import { dirname, resolve } from "node:path"
+import type { Cluster, Context, KubeConfig, User } from "@kubernetes/client-node"
 import * as Effect from "effect/Effect"
 import type { Access, Source, Tls } from "../Credentials.ts"
 import { KubernetesError } from "../KubernetesError.ts"
+
+/** What one or more files say together. */
+interface Config {
+  readonly clusters: ReadonlyArray<Cluster>
+  readonly users: ReadonlyArray<User>
+  readonly contexts: ReadonlyArray<Context>
+  readonly currentContext: string | undefined
+}
 
 const invalid = (message: string): KubernetesError => new KubernetesError({ reason: "InvalidKubeconfig", message })
 
@@ -32,42 +40,75 @@ const faultOf = (error: unknown): string => {
   return error instanceof TypeError ? "not a kubeconfig" : String(message).split("\n")[0]!.slice(0, 200)
 }
 
-const libraries = Effect.promise(() => import("@kubernetes/client-node"))
-
-/** Files merged as kubectl does: the first that sets a name or the current context wins. */
-const merge = (into: KubeConfig, next: KubeConfig): void => {
-  const add = <A extends { readonly name: string }>(to: Array<A>, from: ReadonlyArray<A>): void => {
-    for (const one of from) if (!to.some(({ name }) => name === one.name)) to.push(one)
-  }
-  add(into.clusters, next.clusters)
-  add(into.users, next.users)
-  add(into.contexts, next.contexts)
-  if (!into.currentContext && next.currentContext) into.setCurrentContext(next.currentContext)
+const absolute = <A extends object>(one: A, folder: string, ...files: ReadonlyArray<keyof A>): A => {
+  const found = files.filter((file) => one[file])
+  return { ...one, ...Object.fromEntries(found.map((file) => [file, resolve(folder, String(one[file]))])) }
 }
 
-const load = (paths: ReadonlyArray<string>): Effect.Effect<KubeConfig, KubernetesError> =>
+// A Pod has no kubeconfig and needs none of it.
+const readers = Effect.promise(() =>
+  Promise.all([import("js-yaml"), import("@kubernetes/client-node/dist/config_types.js")])
+)
+
+const parse = (
+  [yaml, { newClusters, newContexts, newUsers }]: Effect.Success<typeof readers>,
+  text: string,
+  folder: string
+): Config => {
+  const file = yaml.load(text) as Record<string, any>
+  return {
+    clusters: newClusters(file.clusters).map((cluster) => absolute(cluster, folder, "caFile")),
+    users: newUsers(file.users).map((user) => absolute(user, folder, "certFile", "keyFile")),
+    contexts: newContexts(file.contexts),
+    currentContext: file["current-context"]
+  }
+}
+
+/** Merged as kubectl does: the first that sets a name or the current context wins. */
+const merge = (before: Config, next: Config): Config => {
+  const add = <A extends { readonly name: string }>(to: ReadonlyArray<A>, from: ReadonlyArray<A>): ReadonlyArray<A> => {
+    const all = [...to]
+    for (const one of from) if (!all.some(({ name }) => name === one.name)) all.push(one)
+    return all
+  }
+  return {
+    clusters: add(before.clusters, next.clusters),
+    users: add(before.users, next.users),
+    contexts: add(before.contexts, next.contexts),
+    currentContext: before.currentContext || next.currentContext
+  }
+}
+
+const load = (paths: ReadonlyArray<string>): Effect.Effect<Config, KubernetesError> =>
   Effect.gen(function* () {
-    const { KubeConfig } = yield* libraries
-    const config = new KubeConfig()
+    const found = yield* readers
+    let config: Config = { clusters: [], users: [], contexts: [], currentContext: undefined }
     for (const path of paths) {
       const text = yield* Effect.tryPromise({
         try: () => readFile(path, "utf8"),
         catch: (error) => invalid(`cannot read the kubeconfig ${path}: ${faultOf(error)}`)
       })
-      yield* Effect.try({
-        try: () => {
-          const one = new KubeConfig()
-          one.loadFromString(text)
-          one.makePathsAbsolute(dirname(path))
-          merge(config, one)
-        },
+      const before = config
+      config = yield* Effect.try({
+        try: () => merge(before, parse(found, text, dirname(path))),
         catch: (error) => invalid(`the kubeconfig ${path} is malformed: ${faultOf(error)}`)
       })
     }
     return config
   })
 
-const select = (config: KubeConfig, paths: ReadonlyArray<string>, wanted: string | undefined) =>
+/** The one context that counts, whole. */
+interface Chosen {
+  readonly context: Context
+  readonly cluster: Cluster
+  readonly user: User
+}
+
+const select = (
+  config: Config,
+  paths: ReadonlyArray<string>,
+  wanted: string | undefined
+): Effect.Effect<Chosen, KubernetesError> =>
   Effect.gen(function* () {
     const where = paths.join(", ")
     const name = wanted ?? config.currentContext
@@ -77,24 +118,20 @@ const select = (config: KubeConfig, paths: ReadonlyArray<string>, wanted: string
         `the kubeconfig ${where} has no current-context: set one, or give the option context (it has: ${known})`
       )
     }
-    const context = config.getContextObject(name)
-    if (context === null) return yield* invalid(`the kubeconfig ${where} has no context ${name} (it has: ${known})`)
-    config.setCurrentContext(name)
-    const cluster = config.getCurrentCluster()
-    if (cluster === null) {
+    const context = config.contexts.find((one) => one.name === name)
+    if (context === undefined)
+      return yield* invalid(`the kubeconfig ${where} has no context ${name} (it has: ${known})`)
+    const cluster = config.clusters.find((one) => one.name === context.cluster)
+    if (cluster === undefined) {
       return yield* invalid(
         `the context ${name} of the kubeconfig ${where} names the cluster ${context.cluster}, which is not in it`
       )
     }
-    if (config.getCurrentUser() === null) {
-      if (context.user) {
-        return yield* invalid(
-          `the context ${name} of the kubeconfig ${where} names the user ${context.user}, who is not in it`
-        )
-      }
-      // Without a user client-node applies no CA either.
-      config.addUser({ name: "anonymous" })
-      Object.assign(context, { user: "anonymous" })
+    const user = config.users.find((one) => one.name === context.user)
+    if (user === undefined && context.user) {
+      return yield* invalid(
+        `the context ${name} of the kubeconfig ${where} names the user ${context.user}, who is not in it`
+      )
     }
     if (!URL.canParse(cluster.server)) {
       return yield* invalid(`the cluster ${cluster.name} of the kubeconfig ${where} has a server that is not a URL`)
@@ -104,38 +141,88 @@ const select = (config: KubeConfig, paths: ReadonlyArray<string>, wanted: string
         `the cluster ${cluster.name} of the kubeconfig ${where} has a proxy-url that is not http or https; no other is supported`
       )
     }
-    return { cluster, namespace: context.namespace || "default" }
+    return { context, cluster, user: user ?? { name: "anonymous" } }
   })
 
-const open = (paths: ReadonlyArray<string>, context: string | undefined) =>
+const hasPlugin = ({ authProvider, exec }: User): boolean => Boolean(authProvider) || Boolean(exec)
+
+/** client-node with one context: it keeps what a plugin gave until that ends. */
+const withPlugins = ({ cluster, context, user }: Chosen): Effect.Effect<KubeConfig> =>
+  Effect.map(
+    Effect.promise(() => import("@kubernetes/client-node")),
+    ({ KubeConfig }) => {
+      const config = new KubeConfig()
+      // It refuses plain http unless told to skip TLS, which then means nothing.
+      const reached = cluster.server.startsWith("http:") ? { ...cluster, skipTLSVerify: true } : cluster
+      config.loadFromOptions({ clusters: [reached], users: [user], contexts: [context], currentContext: context.name })
+      return config
+    }
+  )
+
+const open = (paths: ReadonlyArray<string>, wanted: string | undefined) =>
   Effect.gen(function* () {
-    const config = yield* load(paths)
-    const chosen = yield* select(config, paths, context)
-    return { config, ...chosen, text: JSON.stringify([chosen.cluster, config.getCurrentUser()]) }
+    const chosen = yield* select(yield* load(paths), paths, wanted)
+    return {
+      ...chosen,
+      text: JSON.stringify([chosen.cluster, chosen.user]),
+      plugins: hasPlugin(chosen.user) ? yield* withPlugins(chosen) : undefined
+    }
   })
+
+type Opened = Effect.Success<ReturnType<typeof open>>
 
 /** A plugin that waits for somebody, or for ever, must not hold up an operator. */
 const pluginSeconds = 60
 
-const accessOf = (config: KubeConfig, where: string): Effect.Effect<Access, KubernetesError> =>
-  Effect.tryPromise({
-    try: async () => {
-      // client-node refuses plain http unless told to skip TLS, which then means nothing.
-      const cluster = config.getCurrentCluster()
-      if (cluster?.server.startsWith("http:")) Object.assign(cluster, { skipTLSVerify: true })
-      const options: Record<string, any> = {}
-      await config.applyToHTTPSOptions(options)
-      const headers: Record<string, string> = {}
-      for (const [name, value] of Object.entries(options.headers ?? {})) headers[name.toLowerCase()] = String(value)
-      if (typeof options.auth === "string" && headers.authorization === undefined) {
-        headers.authorization = `Basic ${Buffer.from(options.auth).toString("base64")}`
-      }
-      const tls: Record<string, unknown> = {}
-      for (const name of ["ca", "cert", "key", "pfx", "passphrase", "servername", "rejectUnauthorized"]) {
-        if (options[name] !== undefined) tls[name] = options[name]
-      }
-      return { headers, tls: tls as Tls }
+const names = ["ca", "cert", "key", "pfx", "passphrase", "servername", "rejectUnauthorized"] as const
+
+const fromPlugin = async (plugins: KubeConfig): Promise<Access> => {
+  const options: Record<string, any> = {}
+  await plugins.applyToHTTPSOptions(options)
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(options.headers ?? {})) headers[name.toLowerCase()] = String(value)
+  if (typeof options.auth === "string" && headers.authorization === undefined) {
+    headers.authorization = `Basic ${Buffer.from(options.auth).toString("base64")}`
+  }
+  const tls: Record<string, unknown> = {}
+  for (const name of names) if (options[name] !== undefined) tls[name] = options[name]
+  return { headers, tls: tls as Tls }
+}
+
+const material = async (file: string | undefined, data: string | undefined): Promise<Buffer | undefined> =>
+  file ? await readFile(file) : data ? Buffer.from(data, "base64") : undefined
+
+/** What stands in the files themselves, read as client-node reads it. */
+const fromFiles = async ({ cluster, user }: Chosen): Promise<Access> => {
+  const [ca, cert, key] = await Promise.all([
+    material(cluster.caFile, cluster.caData),
+    material(user.certFile, user.certData),
+    material(user.keyFile, user.keyData)
+  ])
+  const { impersonateUser, password, token, username } = user
+  const authorization = token
+    ? `Bearer ${token}`
+    : username
+      ? `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`
+      : undefined
+  return {
+    headers: {
+      ...(impersonateUser && { "impersonate-user": impersonateUser }),
+      ...(authorization !== undefined && { authorization })
     },
+    tls: {
+      ...(ca !== undefined && { ca }),
+      ...(cert !== undefined && { cert }),
+      ...(key !== undefined && { key }),
+      ...(cluster.tlsServerName && { servername: cluster.tlsServerName }),
+      ...(cluster.skipTLSVerify && { rejectUnauthorized: false })
+    }
+  }
+}
+
+const accessOf = (opened: Opened, where: string): Effect.Effect<Access, KubernetesError> =>
+  Effect.tryPromise({
+    try: () => (opened.plugins === undefined ? fromFiles(opened) : fromPlugin(opened.plugins)),
     catch: (error) =>
       new KubernetesError({
         reason: "NoCredentials",
@@ -164,17 +251,17 @@ export const source = (
 ): Effect.Effect<Source, KubernetesError> =>
   Effect.gen(function* () {
     let held = yield* open(paths, context)
-    const { cluster, namespace } = held
+    const { cluster, context: chosen } = held
     const where = paths.join(", ")
     return {
       server: cluster.server.replace(/\/+$/, ""),
-      namespace,
+      namespace: chosen.namespace || "default",
       ...(cluster.proxyUrl !== undefined && { proxy: cluster.proxyUrl }),
       load: (renew) =>
         Effect.gen(function* () {
           const read = yield* open(paths, context)
           if (renew || read.text !== held.text) held = read
-          return yield* accessOf(held.config, where)
+          return yield* accessOf(held, where)
         }),
       renewIntervalMillis: 5_000
     }
