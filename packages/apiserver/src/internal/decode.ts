@@ -19,9 +19,21 @@ export interface DecodeOptions {
   readonly duplicates: ReadonlyArray<string>
 }
 
+/** What decoding asks of a definition. */
+export type Decodable = Pick<Definition, "apiVersion" | "custom" | "group" | "kind" | "rules" | "schema" | "version">
+
 const cut = (text: string): string => (text.length > 24 ? `${text.slice(0, 24)} ...` : text)
 
-const checkKind = (definition: Definition, body: JsonObject): void => {
+const shownBytes = 30
+
+/** The beginning of a body that is no object, as the server quotes it. */
+const inHex = (text: string): string => {
+  const bytes = [...new TextEncoder().encode(text)]
+  const shown = bytes.slice(0, shownBytes).map((byte) => byte.toString(16).padStart(2, "0"))
+  return `${shown.join("")}${bytes.length > shownBytes ? " ..." : ""}`
+}
+
+const checkKind = (definition: Decodable, body: JsonObject): void => {
   const { apiVersion, kind } = body
   const name = isObject(body.metadata) && typeof body.metadata.name === "string" ? body.metadata.name : ""
   if (kind === undefined || kind === "" || apiVersion === undefined || apiVersion === "") {
@@ -48,7 +60,7 @@ const checkKind = (definition: Definition, body: JsonObject): void => {
   )
 }
 
-const checkPatchedKind = (definition: Definition, body: JsonObject): void => {
+const checkPatchedKind = (definition: Decodable, body: JsonObject): void => {
   const { apiVersion, kind } = body
   const name = isObject(body.metadata) && typeof body.metadata.name === "string" ? body.metadata.name : ""
   if (apiVersion !== definition.apiVersion) {
@@ -65,9 +77,9 @@ const checkPatchedKind = (definition: Definition, body: JsonObject): void => {
 }
 
 /** An object whose metadata may still lack a name. Throws a 400 or 422; adds warnings to the transaction. */
-export const decode = (txn: Transaction, definition: Definition, body: unknown, options: DecodeOptions): KubeObject => {
+export const decode = (txn: Transaction, definition: Decodable, body: unknown, options: DecodeOptions): KubeObject => {
   if (!isObject(body)) {
-    const text = body === undefined ? "<empty>" : JSON.stringify(body)
+    const text = body === undefined ? "<empty>" : inHex(JSON.stringify(body))
     const why =
       body === undefined
         ? "couldn't get version/kind; json parse error: unexpected end of JSON input"
@@ -97,12 +109,12 @@ export const decode = (txn: Transaction, definition: Definition, body: unknown, 
 }
 
 /** Defaults, and on built-in kinds the one form in which Go keeps a value (F106, F107). */
-const fill = ({ custom, schema }: Definition, value: unknown): unknown =>
+const fill = ({ custom, schema }: Decodable, value: unknown): unknown =>
   custom ? applyDefaults(schema, value) : canonical(schema, applyDefaults(schema, canonical(schema, value)))
 
 const tellUnknown = (
   txn: Transaction,
-  definition: Definition,
+  definition: Decodable,
   body: JsonObject,
   unknown: ReadonlyArray<string>,
   options: DecodeOptions
@@ -119,7 +131,7 @@ const tellUnknown = (
 }
 
 const undecodable = (
-  definition: Definition,
+  definition: Decodable,
   body: JsonObject,
   mistake: string,
   { applied, patched }: DecodeOptions
@@ -131,7 +143,7 @@ const undecodable = (
 }
 
 /** An apply says it as its conversion does (F97). */
-const unconvertible = ({ apiVersion, kind }: Definition, { metadata }: JsonObject, mistake: string): string => {
+const unconvertible = ({ apiVersion, kind }: Decodable, { metadata }: JsonObject, mistake: string): string => {
   const { name = "", namespace = "" } = isObject(metadata) ? metadata : {}
   const where = `${String(namespace)}/${String(name)}`
   return `failed to convert new object (${where}; ${apiVersion}, Kind=${kind}) to proper version: unable to convert unstructured object to ${apiVersion}, Kind=${kind}: ${mistake}`
@@ -144,7 +156,7 @@ const goText = (value: unknown): string =>
   )
 
 /** Go's text of the first value of a built-in kind whose type is not the schema's. */
-const typeMistake = ({ kind, schema }: Definition, content: JsonObject): string | undefined => {
+const typeMistake = ({ kind, schema }: Decodable, content: JsonObject): string | undefined => {
   for (const [key, value] of Object.entries(content)) {
     if (key === "apiVersion" || key === "kind") continue
     const found = mistakeIn(

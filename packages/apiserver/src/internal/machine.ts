@@ -4,13 +4,13 @@
  * Guarantees: no state is ever changed in place; a request that is refused, or changes nothing, answers the very state that it was given.
  */
 import type { KubeObject } from "@fixpoint/core/KubeObject"
+import * as AccessReviews from "./accessReviews.ts"
 import { definitions } from "./builtInKinds.ts"
 import * as Controllers from "./controllers.ts"
 import type { Definition } from "./definition.ts"
 import * as Deleting from "./deleting.ts"
 import type { Change } from "./history.ts"
 import { initialNamespaces } from "./namespaces.ts"
-import { isObject } from "./json.ts"
 import * as Listing from "./listing.ts"
 import { isLonger, timestamp } from "./objectMeta.ts"
 import { draw } from "./random.ts"
@@ -131,36 +131,10 @@ const resolve = (state: State, request: Request): Definition => {
   return definition
 }
 
-const accessReview = ({ body }: Request): Response => {
-  const spec = isObject(body) && isObject(body.spec) ? body.spec : {}
-  if (spec.resourceAttributes === undefined && spec.nonResourceAttributes === undefined) {
-    throw Refusal.invalid({ kind: "SelfSubjectAccessReview", group: "authorization.k8s.io" }, "", [
-      Refusal.fieldInvalid(
-        "spec.resourceAttributes",
-        null,
-        "exactly one of nonResourceAttributes or resourceAttributes must be specified"
-      )
-    ])
-  }
-  return {
-    code: 201,
-    body: {
-      kind: "SelfSubjectAccessReview",
-      apiVersion: "authorization.k8s.io/v1",
-      metadata: {},
-      spec,
-      status: { allowed: true }
-    },
-    warnings: []
-  }
-}
-
 const respond = (txn: Transaction, request: Request): Response => {
   checkBody(request)
-  if (request.plural === "selfsubjectaccessreviews" && request.group === "authorization.k8s.io") {
-    if (request.method !== "POST") throw Refusal.methodNotAllowed()
-    return accessReview(request)
-  }
+  const reviewed = AccessReviews.respond(txn, request, () => writeOptions(request, "CreateOptions"))
+  if (reviewed !== undefined) return reviewed
   const definition = resolve(txn.state, request)
   if (definition.warning !== undefined) txn.warnings.push(definition.warning)
   checkSubresource(definition, request)

@@ -21,6 +21,8 @@ export interface Request {
   /** Paths of JSON keys that occurred twice in the body, if the listener looked (F26). */
   readonly duplicates?: ReadonlyArray<string>
   readonly userAgent: string
+  /** Who asks. Default: an admin. */
+  readonly user?: { readonly name: string; readonly groups: ReadonlyArray<string>; readonly uid?: string }
   /** Milliseconds since 1970. */
   readonly now: number
   /** Any 32-bit number: all that the server draws by chance comes from it. */
