@@ -18,6 +18,9 @@ const layers: Readonly<Record<string, ReadonlyArray<string>>> = {
 /** The packages whose `src` touches no clock, chance, process or socket but through Effect's services. */
 const purePackages: ReadonlySet<string> = new Set(["core", "apiserver"])
 
+/** Where apiserver meets the machine: its listener for HTTP, which is loaded on demand, and its programs. */
+const outerFiles = /^packages\/apiserver\/src\/(?:Certificate\.ts$|internal\/http\/|bin\/)/
+
 const isSource = ({ folder, package: owner }: SourceModule): boolean => owner !== "" && folder === "src"
 
 const packageOf = (path: string): string => /^packages\/([^/]+)\//.exec(path)?.[1] ?? ""
@@ -54,10 +57,10 @@ export const declaredDependencies: Rule = ({ modules, texts }) =>
     ]
   })
 
-/** `core` and `apiserver` know no Node, no wall clock, no chance and no console. */
+/** `core` and `apiserver` know no Node, no wall clock, no chance and no console, but for the outer files. */
 export const noAmbientUse: Rule = ({ modules }) =>
   modules
-    .filter((module) => isSource(module) && purePackages.has(module.package))
+    .filter((module) => isSource(module) && purePackages.has(module.package) && !outerFiles.test(module.path))
     .flatMap(({ path, imports, ambient }) => [
       ...imports
         .filter(({ specifier }) => specifier.startsWith("node:"))

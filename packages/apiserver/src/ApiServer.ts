@@ -37,6 +37,7 @@ import * as Calls from "./internal/calls.ts"
 import * as Client from "./internal/client.ts"
 import { keyOf } from "./internal/definition.ts"
 import type { Running } from "./internal/exchange.ts"
+import { type ListenError, Listener, type Listening, type ListenOptions } from "./Listener.ts"
 import * as Server from "./internal/server.ts"
 import * as SortedMap from "./internal/sortedMap.ts"
 import { definitionAt, stored } from "./internal/state.ts"
@@ -71,6 +72,8 @@ export class ApiServer extends Context.Service<
     }) => Effect.Effect<void>
     /** How many watches are open. */
     readonly watches: Effect.Effect<number>
+    /** See `listen` of this module. */
+    readonly listen: (options?: ListenOptions) => Effect.Effect<Listening, ListenError, Scope.Scope>
   }
 >()("@fixpoint/apiserver/ApiServer") {}
 
@@ -184,7 +187,13 @@ const control = (running: Running): ApiServer["Service"] => {
           Server.endWatches(server, key, broken ? failure : undefined)
         }
       }),
-    watches: Effect.sync(() => [...server.watchers.values()].reduce((sum, set) => sum + set.size, 0))
+    watches: Effect.sync(() => [...server.watchers.values()].reduce((sum, set) => sum + set.size, 0)),
+    listen: (options = {}) =>
+      // Loaded when it is needed, so that a world in memory knows no Node.
+      Effect.flatMap(
+        Effect.promise(() => import("./internal/http/listening.ts")),
+        ({ make }) => make(running, options)
+      )
   })
 }
 
@@ -213,6 +222,28 @@ const control = (running: Running): ApiServer["Service"] => {
  * ```
  */
 export const layer = (options: Options = {}): Layer.Layer<ApiClient | ApiServer> => Layer.effectContext(build(options))
+
+/**
+ * Serves the API over HTTP on loopback until the scope ends, for kubectl and other clients: the same requests, hooks, log and watches as in memory.
+ * HTTPS, a free port and an admin's token unless the options say otherwise. See `Listener`.
+ *
+ * ```ts
+ * import * as ApiServer from "@fixpoint/apiserver/ApiServer"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const program = Effect.gen(function* () {
+ *   const { kubeconfig, url } = yield* ApiServer.listen()
+ *   yield* Effect.log(`${url} is up`, kubeconfig)
+ *   return yield* Effect.never
+ * }).pipe(Effect.scoped, Effect.provide(ApiServer.layer()))
+ * ```
+ */
+export const listen = (options: ListenOptions = {}): Effect.Effect<Listening, ListenError, ApiServer | Scope.Scope> =>
+  ApiServer.use((server) => server.listen(options))
+
+/** A listener for as long as the layer lives; it needs the server: `Layer.provideMerge(ApiServer.layerListener(), ApiServer.layer())`. */
+export const layerListener = (options: ListenOptions = {}): Layer.Layer<Listener, ListenError, ApiServer> =>
+  Layer.effect(Listener, listen(options))
 
 /** The failure of a request that got no answer: for hooks. Before it is done the server knows nothing of it; after, it was done. */
 export const unreachable = (call: Calls.Call, message = "the connection was reset"): ApiError =>

@@ -305,7 +305,11 @@ const learn = <R extends { readonly group: string; readonly version: string }, A
     verb: "discover" as const,
     resource: Client.formatResource({ group: resource.group, plural: name })
   }
-  return Exchange.read(running, operation, () => Option.fromUndefinedOr(find(running.server, resource)))
+  return Exchange.read(
+    running,
+    operation,
+    Effect.sync(() => Option.fromUndefinedOr(find(running.server, resource)))
+  )
 }
 
 const discoveredOf = (

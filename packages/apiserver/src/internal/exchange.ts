@@ -44,14 +44,14 @@ export const answer = (running: Running, operation: Operation, request: Unstampe
   })
 
 /** Something else than a request of the machine, such as discovery, read from the state as it is. */
-export const read = <A>(running: Running, operation: Operation, f: () => A): Effect.Effect<A, ApiError> =>
+export const read = <A>(running: Running, operation: Operation, what: Effect.Effect<A>): Effect.Effect<A, ApiError> =>
   Effect.gen(function* () {
     const { calls } = running
     const call = calls.begin(operation, false)
     yield* calls.before(call)
     yield* Effect.yieldNow
     const now = yield* Clock.currentTimeMillis
-    const found = f()
+    const found = yield* what
     calls.done(call, 200, false, now)
     yield* calls.after(call, 200)
     return found

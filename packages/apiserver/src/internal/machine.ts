@@ -107,10 +107,11 @@ export const boot = (at: Pick<Request, "now" | "seed">): State => {
   return definitions.reduce((before, { served, storage }) => serve(before, served, storage), state)
 }
 
-const bodyMost = 3_145_728
+/** Of a body, in bytes (F28). */
+export const bodyMost = 3_145_728
 
 const checkBody = ({ body, bodyBytes, contentType, method }: Request): void => {
-  if (method === "GET" || body === undefined) return
+  if (method === "GET" || (body === undefined && (bodyBytes ?? 0) === 0)) return
   const type = (contentType ?? "application/json").split(";")[0]!.trim()
   if ((method === "POST" || method === "PUT") && type !== "application/json" && type !== "application/yaml") {
     throw Refusal.unsupportedMediaType(
@@ -136,6 +137,7 @@ const respond = (txn: Transaction, request: Request): Response => {
   const reviewed = AccessReviews.respond(txn, request, () => writeOptions(request, "CreateOptions"))
   if (reviewed !== undefined) return reviewed
   const definition = resolve(txn.state, request)
+  if (request.unreadable !== undefined) throw Refusal.unreadable(definition, request.method, request.unreadable)
   if (definition.warning !== undefined) txn.warnings.push(definition.warning)
   checkSubresource(definition, request)
   if (request.name === undefined) return respondToCollection(txn, definition, request)

@@ -144,11 +144,38 @@ export const patchRejected = (): Refusal =>
 
 export const badRequest = (message: string): Refusal => status(400, "BadRequest", message)
 
-export const forbidden = (resource: Named, name: string, why: string, causes?: ReadonlyArray<StatusCause>): Refusal =>
-  status(403, "Forbidden", `${qualified(resource.plural, resource.group)} "${name}" is forbidden: ${why}`, {
-    ...aboutResource(resource, name),
-    ...(causes !== undefined && { causes })
-  })
+/** Of a body that is no JSON (F21). */
+export const unreadable = (
+  { kind }: Named,
+  method: string,
+  { quoted, why }: { readonly why: string; readonly quoted: string }
+): Refusal => {
+  if (method === "PATCH") return badRequest(`error decoding patch: ${why}`)
+  const parse = `couldn't get version/kind; json parse error: ${why}`
+  if (method === "DELETE") return badRequest(parse)
+  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${parse} (${quoted})`)
+}
+
+/** F160. */
+export const unauthorized = (): Refusal => status(401, "Unauthorized", "Unauthorized")
+
+/** `name` is empty where none is meant (F161). */
+export const forbidden = (resource: Named, name: string, why: string, causes?: ReadonlyArray<StatusCause>): Refusal => {
+  const { name: _, ...unnamed } = aboutResource(resource, name)
+  return status(
+    403,
+    "Forbidden",
+    `${qualified(resource.plural, resource.group)}${name === "" ? "" : ` "${name}"`} is forbidden: ${why}`,
+    { ...(name !== "" && { name }), ...unnamed, ...(causes !== undefined && { causes }) }
+  )
+}
+
+/** A path that is no resource (F161). */
+export const forbiddenPath = (user: string, verb: string, path: string): Refusal =>
+  status(403, "Forbidden", `forbidden: User "${user}" cannot ${verb} path "${path}"`, {})
+
+/** F52. */
+export const notAcceptable = (message: string): Refusal => status(406, "NotAcceptable", message)
 
 /** F127. */
 export const terminating = (resource: Named, name: string, namespace: string): Refusal =>

@@ -20,6 +20,8 @@ export interface Request {
   readonly contentType?: string | undefined
   /** Paths of JSON keys that occurred twice in the body, if the listener looked (F26). */
   readonly duplicates?: ReadonlyArray<string>
+  /** Why the body is none that can be read, in Go's words, and its beginning, if the listener found it so. `body` is absent then. */
+  readonly unreadable?: { readonly why: string; readonly quoted: string }
   readonly userAgent: string
   /** Who asks. Default: an admin. */
   readonly user?: { readonly name: string; readonly groups: ReadonlyArray<string>; readonly uid?: string }

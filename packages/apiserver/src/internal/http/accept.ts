@@ -1,0 +1,80 @@
+/** What a client wants to read, from its Accept header (F50 to F52). JSON is the answer where nothing else is said. */
+
+export type Media = "application/json" | "application/yaml"
+
+export type Shape = "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList"
+
+export interface Form {
+  readonly media: Media
+  /** Of meta.k8s.io/v1 or v1beta1. Absent: the object itself. */
+  readonly as?: Shape
+  readonly version?: "v1" | "v1beta1"
+  /** Indented, by the parameter `pretty=1`. */
+  readonly pretty: boolean
+}
+
+export const json: Form = { media: "application/json", pretty: false }
+
+interface Clause {
+  readonly type: string
+  readonly parameters: ReadonlyMap<string, string>
+  readonly quality: number
+}
+
+/** The most that is read of a header: a longer one is no wish but an attack. */
+const clausesMost = 32
+
+const clause = (text: string): Clause => {
+  const [type = "", ...rest] = text.split(";").map((part) => part.trim())
+  const parameters = new Map<string, string>()
+  for (const parameter of rest) {
+    const at = parameter.indexOf("=")
+    if (at > 0) parameters.set(parameter.slice(0, at).trim().toLowerCase(), parameter.slice(at + 1).trim())
+  }
+  const quality = Number(parameters.get("q") ?? "1")
+  return { type: type.toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 1 }
+}
+
+/** The wish for most first; among equals as they stand, wildcards last. */
+const clauses = (accept: string): ReadonlyArray<Clause> => {
+  const wild = ({ type }: Clause): number => type.split("*").length
+  return accept
+    .split(",", clausesMost)
+    .map(clause)
+    .filter(({ type }) => type !== "")
+    .toSorted((a, b) => b.quality - a.quality || wild(a) - wild(b))
+}
+
+const shapes: ReadonlySet<string> = new Set(["Table", "PartialObjectMetadata", "PartialObjectMetadataList"])
+
+const mediaOf = (type: string): Media | undefined => {
+  if (type === "application/json" || type === "*/*" || type === "application/*") return "application/json"
+  return type === "application/yaml" ? type : undefined
+}
+
+/** Undefined if nothing that the client accepts can be sent: 406. `stream`: of a watch, which has JSON alone (F58). */
+export const negotiate = (accept: string | undefined, stream = false): Form | undefined => {
+  if (accept === undefined || accept === "" || accept === "application/json" || accept === "*/*") return json
+  const wishes = clauses(accept)
+  if (wishes.length === 0) return json
+  for (const { parameters, type } of wishes) {
+    const media = mediaOf(type)
+    if (media === undefined || (stream && media === "application/yaml")) continue
+    const pretty = parameters.get("pretty") === "1"
+    const as = parameters.get("as")
+    if (as === undefined) return { media, pretty }
+    const version = parameters.get("v")
+    if (parameters.get("g") !== "meta.k8s.io" || (version !== "v1" && version !== "v1beta1") || !shapes.has(as))
+      continue
+    return { media, pretty, as: as as Shape, version }
+  }
+  return undefined
+}
+
+const sent = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+
+/** The text of a 406, in the words of a kind of its own or of a built-in one, whose router asks before its storage does. */
+export const notAcceptable = (accept: string, custom: boolean): string =>
+  custom || /application\/(?:json|yaml)/.test(accept)
+    ? `only the following media types are accepted: ${sent}`
+    : `406: Not Acceptable\n\nAvailable representations: ${sent}`

@@ -1,0 +1,45 @@
+/** Who asks, and whether they may: tokens, and the few paths that are free for all (F160, F161). RBAC is not modelled: who has a token may do everything. */
+import * as Refusal from "../refusal.ts"
+import type { ResourceTarget, Target } from "./path.ts"
+
+/** Somebody with a token. */
+export interface Token {
+  readonly token: string
+  readonly user: string
+  readonly groups: ReadonlyArray<string>
+}
+
+export interface User {
+  readonly name: string
+  readonly groups: ReadonlyArray<string>
+}
+
+export const anonymous: User = { name: "system:anonymous", groups: ["system:unauthenticated"] }
+
+const free = /^\/(?:healthz|livez|readyz)(?:\/.*)?$|^\/version$/
+
+/** Undefined: a token that nobody has, 401. Without a token, or with other credentials, one is anonymous. */
+export const userOf = (tokens: ReadonlyMap<string, User>, authorization: string | undefined): User | undefined => {
+  const token = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1]
+  return token === undefined ? anonymous : tokens.get(token)
+}
+
+/** Why not; undefined if one may. */
+export const refusal = (user: User, verb: string, path: string, target: Target): Refusal.Refusal | undefined => {
+  if (user !== anonymous || free.test(path)) return undefined
+  return target._tag === "Resource"
+    ? Refusal.forbidden({ ...target, kind: "" }, nameOf(verb, target), why(user, verb, target))
+    : Refusal.forbiddenPath(user.name, verb, path)
+}
+
+/** A create and what meets many name no object. */
+const nameOf = (verb: string, { name }: ResourceTarget): string =>
+  verb === "create" || verb === "deletecollection" ? "" : (name ?? "")
+
+const why = ({ name: user }: User, verb: string, target: ResourceTarget): string => {
+  const { group, name, namespace, plural, subresource } = target
+  const within = namespace ?? (plural === "namespaces" && group === "" ? name : undefined)
+  const where = within === undefined ? "at the cluster scope" : `in the namespace "${within}"`
+  const resource = subresource === undefined ? plural : `${plural}/${subresource}`
+  return `User "${user}" cannot ${verb} resource "${resource}" in API group "${group}" ${where}`
+}

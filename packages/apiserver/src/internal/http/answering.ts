@@ -1,0 +1,90 @@
+/** Sends answers: headers as the real server sets them, gzip for large bodies, and the end of a connection where an answer is lost. */
+import * as zlib from "node:zlib"
+import type { ApiError } from "@fixpoint/core/ApiError"
+import type { Response } from "../request.ts"
+import * as Accept from "./accept.ts"
+import { encode, type Encoded } from "./encoding.ts"
+import { responseOf } from "./failure.ts"
+import { conclude, type Site, type Visit } from "./site.ts"
+
+/** Bodies of this many bytes and more are compressed for those who can read it (F167). */
+const gzipLeast = 131_072
+
+/** Indented for those who ask, and for people with curl (F53). */
+const isPretty = ({ incoming, url }: Visit, form: Accept.Form): boolean => {
+  const wish = url.query.pretty
+  if (wish !== undefined) return wish === "true" || wish === "1" || wish === ""
+  return form.pretty || incoming.headers["user-agent"]?.startsWith("curl") === true
+}
+
+/** Header texts may not hold control characters, nor anything beyond Latin-1. */
+const headerText = (text: string): string =>
+  text.replaceAll(/[^\t\x20-\x7e]/g, (char) => encodeURIComponent(char.toWellFormed()))
+
+const warningHeader = (text: string): string =>
+  `299 - "${headerText(text).replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`
+
+/** The headers of every answer. */
+export const headersOf = (
+  { auditId }: Visit,
+  { retryAfterSeconds, warnings }: Pick<Response, "warnings" | "retryAfterSeconds">,
+  contentType: string
+): Record<string, string | number | Array<string>> => ({
+  "Audit-Id": auditId,
+  "Cache-Control": "no-cache, private",
+  "Content-Type": contentType,
+  ...(warnings.length > 0 && { Warning: warnings.map(warningHeader) }),
+  ...(retryAfterSeconds !== undefined && { "Retry-After": retryAfterSeconds })
+})
+
+const sniffless = (code: number, { contentType }: Encoded): boolean =>
+  code === 403 || contentType.startsWith("text/plain")
+
+/** Sends bytes with the given headers beside those of every answer. */
+export const sendBytes = (
+  site: Site,
+  visit: Visit,
+  response: Pick<Response, "code" | "warnings" | "retryAfterSeconds">,
+  encoded: Encoded,
+  further: Readonly<Record<string, string>> = {}
+): void => {
+  const { incoming, outgoing } = visit
+  if (outgoing.destroyed || outgoing.headersSent) return
+  const { code } = response
+  const headers = { ...headersOf(visit, response, encoded.contentType), ...further }
+  if (sniffless(code, encoded)) headers["X-Content-Type-Options"] = "nosniff"
+  const finish = (bytes: Buffer): void => {
+    headers["Content-Length"] = bytes.length
+    outgoing.writeHead(code, headers)
+    site.outbox.send(outgoing, bytes)
+    conclude(site, visit, code, bytes.length)
+  }
+  if (encoded.bytes.length < gzipLeast || !/\bgzip\b/.test(String(incoming.headers["accept-encoding"] ?? ""))) {
+    return finish(encoded.bytes)
+  }
+  headers["Vary"] = "Accept-Encoding"
+  zlib.gzip(encoded.bytes, { level: 1 }, (error, bytes) => {
+    if (outgoing.destroyed) return conclude(site, visit, code, 0)
+    if (error === null) headers["Content-Encoding"] = "gzip"
+    finish(error === null ? bytes : encoded.bytes)
+  })
+}
+
+/** Sends the answer of a request. */
+export const send = (site: Site, visit: Visit, response: Response, form: Accept.Form = Accept.json): void => {
+  const { media } = form
+  sendBytes(site, visit, response, encode(response, { media, pretty: isPretty(visit, form) }))
+}
+
+/** What a hook made of the request: an answer, or a connection that breaks. */
+export const sendFailure = (site: Site, visit: Visit, error: ApiError): void => {
+  const response = responseOf(error)
+  if (response !== undefined) return send(site, visit, response)
+  breakOff(site, visit)
+}
+
+/** The connection breaks without an answer; the audit calls that 0. */
+export const breakOff = (site: Site, visit: Visit): void => {
+  conclude(site, visit, 0, 0)
+  visit.incoming.socket.destroy()
+}

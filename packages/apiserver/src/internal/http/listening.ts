@@ -1,0 +1,155 @@
+/** A server on a socket of loopback around the handler, for as long as a scope lives. */
+import { randomBytes } from "node:crypto"
+import * as http from "node:http"
+import * as https from "node:https"
+import type { AddressInfo, Socket } from "node:net"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { type Certificate, makeCertificate } from "../../Certificate.ts"
+import { ListenError, type Listening, type ListenOptions, type ListenReason, type Token } from "../../Listener.ts"
+import type { Running } from "../exchange.ts"
+import { makeEventLines } from "./encoding.ts"
+import { handle } from "./handler.ts"
+import { kubeconfigOf } from "./kubeconfig.ts"
+import * as Metrics from "./metrics.ts"
+import * as Outbox from "./outbox.ts"
+import type { Site } from "./site.ts"
+
+/** Slow senders: a head must be there after 10 s, the whole request after 60 s; then 408 and the end. */
+const limits: http.ServerOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  connectionsCheckingInterval: 2_000,
+  keepAliveTimeout: 75_000,
+  maxHeaderSize: 65_536,
+  insecureHTTPParser: false,
+  noDelay: true
+}
+
+/** More are turned away: each costs memory, and a process has so many files. */
+const connectionsMost = 20_000
+
+/** How long open answers may take to end at the close. */
+const graceMillis = 500
+
+const reasonOf = (error: NodeJS.ErrnoException, port: number): ListenReason => {
+  if (error.code === "EADDRINUSE") return { _tag: "PortTaken", port }
+  if (error.code === "EACCES") return { _tag: "PortForbidden", port }
+  return { _tag: "Failed", detail: error.message }
+}
+
+const makeServer = (certificate: Certificate | undefined): Effect.Effect<http.Server | https.Server, ListenError> =>
+  Effect.try({
+    try: () => {
+      if (certificate === undefined) return http.createServer(limits)
+      return https.createServer({ ...limits, ...certificate, ALPNProtocols: ["http/1.1"], handshakeTimeout: 10_000 })
+    },
+    catch: (error) =>
+      new ListenError({
+        reason: { _tag: "BadCertificate", detail: error instanceof Error ? error.message : String(error) }
+      })
+  })
+
+const listen = (server: http.Server | https.Server, port: number): Effect.Effect<number, ListenError> =>
+  Effect.callback((resume) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      resume(Effect.fail(new ListenError({ reason: reasonOf(error, port) })))
+    )
+    server.listen(port, "127.0.0.1", 4_096, () => resume(Effect.succeed((server.address() as AddressInfo).port)))
+  })
+
+/** Remembers the open sockets; an error of one is its own affair. */
+const trackSockets = (server: http.Server | https.Server): Set<Socket> => {
+  const sockets = new Set<Socket>()
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket)
+    socket.on("error", () => socket.destroy())
+    socket.once("close", () => sockets.delete(socket))
+  })
+  return sockets
+}
+
+/** What cannot be parsed is answered in one line, as far as anybody still listens. */
+const answerGarbage = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  const code =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? "431 Request Header Fields Too Large"
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? "408 Request Timeout"
+        : "400 Bad Request"
+  if (!socket.writable) return void socket.destroy()
+  socket.end(
+    `HTTP/1.1 ${code}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: ${code.length}\r\n\r\n${code}`
+  )
+  socket.destroySoon()
+}
+
+const closing = (server: http.Server | https.Server, sockets: Set<Socket>): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const timer = setTimeout(() => {
+      for (const socket of sockets) socket.destroy()
+    }, graceMillis)
+    server.close(() => {
+      clearTimeout(timer)
+      resume(Effect.void)
+    })
+    server.closeIdleConnections()
+  })
+
+const siteOf = (
+  running: Running,
+  { audit }: ListenOptions,
+  tokens: ReadonlyArray<Token>,
+  context: Context.Context<never>
+): Site => {
+  const clock = Context.get(context, Clock.Clock)
+  const fork = Effect.runForkWith(context)
+  return {
+    running,
+    now: () => clock.currentTimeMillisUnsafe(),
+    fork: (effect) => fork(effect),
+    tokens: new Map(tokens.map(({ groups, token, user }) => [token, { name: user, groups }])),
+    audit,
+    metrics: Metrics.make(),
+    outbox: Outbox.make(),
+    eventLine: makeEventLines()
+  }
+}
+
+/** Listens until the scope ends. */
+export const make = (running: Running, options: ListenOptions): Effect.Effect<Listening, ListenError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const tokens = options.tokens ?? [
+      { token: randomBytes(24).toString("hex"), user: "admin", groups: ["system:masters"] }
+    ]
+    const first = tokens[0]
+    if (first === undefined) return yield* new ListenError({ reason: { _tag: "NoTokens" } })
+    const tls = options.tls ?? true
+    const certificate = tls === true ? makeCertificate("fixpoint-apiserver") : tls === false ? undefined : tls
+    const server = yield* makeServer(certificate)
+    const context = yield* Effect.context<never>()
+    const site = siteOf(running, options, tokens, context)
+    const log = Effect.runForkWith(context)
+    server.maxConnections = connectionsMost
+    server.on(
+      "request",
+      handle(site, (error) => void log(Effect.logError("a request met a fault of the API server", error)))
+    )
+    server.on("clientError", answerGarbage)
+    const sockets = trackSockets(server)
+    const close = yield* Effect.cached(closing(server, sockets))
+    const port = yield* listen(server, options.port ?? 0)
+    yield* Effect.addFinalizer(() => close)
+    const url = `${certificate === undefined ? "http" : "https"}://127.0.0.1:${port}`
+    return {
+      url,
+      port,
+      ca: certificate?.cert,
+      token: first.token,
+      kubeconfig: kubeconfigOf(url, certificate?.cert, first),
+      connections: Effect.sync(() => sockets.size),
+      close
+    }
+  })
