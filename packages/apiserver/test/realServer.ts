@@ -13,7 +13,7 @@ export interface RealServer {
     method: string,
     path: string,
     body?: unknown,
-    options?: { readonly contentType?: string; readonly userAgent?: string }
+    options?: { readonly accept?: string; readonly contentType?: string; readonly userAgent?: string }
   ) => Effect.Effect<Answer>
 }
 
@@ -42,7 +42,7 @@ export const make = (connection: Connection): RealServer => {
             timeout: 30_000,
             headers: {
               authorization: `Bearer ${connection.token}`,
-              accept: "application/json",
+              accept: options.accept ?? "application/json",
               "user-agent": options.userAgent ?? "test",
               ...(body !== undefined && { "content-type": options.contentType ?? "application/json" })
             }

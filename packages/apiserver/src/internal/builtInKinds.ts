@@ -375,18 +375,6 @@ const newEvent: Definition = {
   fromStorage: Events.fromCore
 }
 
-/** What is asked by a POST and stored nowhere. */
-export const reviews = [
-  {
-    group: "authorization.k8s.io",
-    version: "v1",
-    kind: "SelfSubjectAccessReview",
-    plural: "selfsubjectaccessreviews",
-    singular: "selfsubjectaccessreview",
-    namespaced: false
-  }
-] as const
-
 /** Each with the definition of its storage version. */
 export const definitions: ReadonlyArray<{ readonly served: ReadonlyArray<Definition>; readonly storage: Definition }> =
   [

@@ -1,0 +1,130 @@
+/**
+ * The documents about the API itself: discovery, the version, and the schemas of what is served. What a GET of their paths answers.
+ *
+ * Guarantees: a kind is in every document from the state in which it is established, and in none once it is gone.
+ */
+import * as Effect from "effect/Effect"
+import { digest } from "./digest.ts"
+import * as Discovery from "./discovery.ts"
+import type { JsonObject } from "./json.ts"
+import * as Refusal from "./refusal.ts"
+import type { State } from "./state.ts"
+
+export interface DocumentRequest {
+  /** Without the query: `/apis/apps/v1`. */
+  readonly path: string
+  /** Parameters by name. */
+  readonly query?: Readonly<Record<string, string | undefined>>
+  /** The Accept header, if there was one. */
+  readonly accept?: string | undefined
+  /** Where the client reached the server, `host:port`: `/api` tells it. */
+  readonly address?: string | undefined
+}
+
+export interface Document {
+  /** 200; 404 and 406 with a Status. */
+  readonly code: number
+  readonly contentType: string
+  /** JSON as a value; a text is a body as it stands, made once for all that ask. */
+  readonly body: JsonObject | string
+  /** With its quotes: a request whose If-None-Match has it may be answered by a 304. */
+  readonly etag?: string
+}
+
+const json = "application/json"
+const aggregatedJson = `${json};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList`
+
+interface Range {
+  readonly type: string
+  readonly parameters: Readonly<Record<string, string>>
+  readonly weight: number
+}
+
+/** The media ranges of an Accept header, the most wanted first. */
+const rangesOf = (accept: string | undefined): ReadonlyArray<Range> =>
+  (accept === undefined || accept.trim() === "" ? "*/*" : accept)
+    .split(",")
+    .map((range): Range => {
+      const [type = "", ...parameters] = range.split(";").map((part) => part.trim())
+      const pairs = parameters.map((parameter) => parameter.split("=", 2).map((side) => side.trim()))
+      const { q, ...others } = Object.fromEntries(pairs.map(([name = "", value = ""]) => [name.toLowerCase(), value]))
+      return { type: type.toLowerCase(), parameters: others, weight: q === undefined ? 1 : Number(q) || 0 }
+    })
+    .filter(({ weight }) => weight > 0)
+    .toSorted((a, b) => b.weight - a.weight)
+
+/** Which of the forms the client would rather have; undefined if it takes none of them. */
+const negotiate = (accept: string | undefined, aggregates: boolean): "plain" | "aggregated" | undefined => {
+  for (const { parameters, type } of rangesOf(accept)) {
+    if (type === "*/*" || type === "application/*") return "plain"
+    if (type !== json) continue
+    const { as, g, v } = parameters
+    if (as === undefined) return "plain"
+    if (aggregates && as === "APIGroupDiscoveryList" && g === "apidiscovery.k8s.io" && v === "v2") return "aggregated"
+  }
+  return undefined
+}
+
+const failed = ({ body, code }: Refusal.Refusal): Document => ({
+  code,
+  contentType: json,
+  body: body as JsonObject & typeof body
+})
+
+const found = (body: JsonObject | undefined): Document | undefined =>
+  body === undefined ? undefined : { code: 200, contentType: json, body }
+
+/** As kubectl prints it, and as clients compare it: nothing of how this program was built. */
+const version: JsonObject = {
+  major: "1",
+  minor: "36",
+  emulationMajor: "1",
+  emulationMinor: "36",
+  minCompatibilityMajor: "1",
+  minCompatibilityMinor: "35",
+  gitVersion: "v1.36.3",
+  gitCommit: "",
+  gitTreeState: "",
+  buildDate: "1970-01-01T00:00:00Z",
+  goVersion: "",
+  compiler: "",
+  platform: ""
+}
+
+const plainAt = (state: State, path: string, address: string): JsonObject | undefined => {
+  const parts = path.slice(1).split("/")
+  const [root, group, groupVersion] = parts
+  switch (`${root} ${parts.length}`) {
+    case "version 1":
+      return version
+    case "api 1":
+      return Discovery.apiVersions(address)
+    case "apis 1":
+      return Discovery.apiGroupList(state)
+    case "api 2":
+      return Discovery.apiResourceList(state, "", group!)
+    case "apis 2":
+      return group === "" ? undefined : Discovery.apiGroup(state, group!)
+    case "apis 3":
+      return group === "" ? undefined : Discovery.apiResourceList(state, group!, groupVersion!)
+  }
+  return undefined
+}
+
+const discoveryAt = (state: State, path: string, { accept, address = "" }: DocumentRequest): Document | undefined => {
+  const plain = plainAt(state, path, address)
+  if (plain === undefined) {
+    // Another version of a built-in group is missed by name.
+    const group = /^\/api(?:s\/([^/]+))?\/[^/]+$/.exec(path)
+    return group && Discovery.isBuiltInGroup(group[1] ?? "") ? failed(Refusal.unknownPath("")) : undefined
+  }
+  const form = negotiate(accept, path === "/api" || path === "/apis")
+  if (form === undefined) return failed(Refusal.notAcceptable(`only the following media types are accepted: ${json}`))
+  if (form === "plain") return found(plain)
+  const text = JSON.stringify(Discovery.aggregated(state, path === "/api"))
+  return { code: 200, contentType: aggregatedJson, body: text, etag: `"${digest(text)}"` }
+}
+
+/** The document at a path, by a GET; undefined if the path leads to none. */
+export const documentAt = (state: State, request: DocumentRequest): Effect.Effect<Document | undefined> =>
+  Effect.sync(() => discoveryAt(state, request.path.replace(/\/$/, ""), request))
