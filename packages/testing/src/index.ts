@@ -1,4 +1,5 @@
 export * as ApiClientContract from "./ApiClientContract.ts"
 export * as ControlPlane from "./ControlPlane.ts"
 export * as Differential from "./Differential.ts"
+export * as FaultProxy from "./FaultProxy.ts"
 export * as SharedControlPlane from "./SharedControlPlane.ts"
