@@ -7,6 +7,9 @@ import * as Listener from "@fixpoint/apiserver/Listener"
 import * as ControlPlane from "@fixpoint/testing/ControlPlane"
 import * as KubectlScript from "@fixpoint/testing/KubectlScript"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+const listener = Layer.provide(ApiServer.layerListener(), ApiServer.layer())
 
 const both = Effect.gen(function* () {
   const { connection } = yield* ControlPlane.make({ controllers: true })
@@ -19,7 +22,7 @@ const both = Effect.gen(function* () {
     ],
     { concurrency: 2 }
   )
-}).pipe(Effect.provide(ApiServer.layerListener()), Effect.scoped)
+}).pipe(Effect.provide(listener), Effect.scoped)
 
 const width = 100
 

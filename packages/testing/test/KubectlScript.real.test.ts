@@ -4,6 +4,9 @@ import * as ControlPlane from "@fixpoint/testing/ControlPlane"
 import * as KubectlScript from "@fixpoint/testing/KubectlScript"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+const listener = Layer.provide(ApiServer.layerListener(), ApiServer.layer())
 
 describe.runIf(ControlPlane.available())("kubectl against a real server and against the in-memory API", () => {
   // A control plane of its own: the script looks at all namespaces and at all that is served.
@@ -21,7 +24,7 @@ describe.runIf(ControlPlane.available())("kubectl against a real server and agai
         const compared = KubectlScript.compare(real, ours)
         assert.lengthOf(compared, KubectlScript.commands)
         assert.deepStrictEqual(compared.flatMap(KubectlScript.explain), [])
-      }).pipe(Effect.provide(ApiServer.layerListener()), Effect.scoped),
+      }).pipe(Effect.provide(listener), Effect.scoped),
     300_000
   )
 })

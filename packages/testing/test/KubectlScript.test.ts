@@ -80,7 +80,7 @@ describe("a forged difference between two servers is found", () => {
     ["an order", { stdout: "a\nb\n" }, { stdout: "b\na\n" }, "stdout"]
   ])("%s", (_, left, right, expected) => {
     const found = differ(left, right)
-    assert.deepStrictEqual(found.differences, [expected])
+    assert.deepStrictEqual<ReadonlyArray<string>>(found.differences, [expected])
     assert.lengthOf(KubectlScript.explain(found), 1)
   })
 
