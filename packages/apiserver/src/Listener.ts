@@ -48,6 +48,8 @@ export interface ListenOptions {
   readonly tls?: boolean | { readonly cert: string; readonly key: string }
   /** Who may ask. Default: an admin with a random token. */
   readonly tokens?: ReadonlyArray<Token>
+  /** Clients with a certificate of this authority (PEM) are its CN, in the groups of its O. Default: certificates are not asked for. Needs TLS. */
+  readonly clientCa?: string
   /** Told of every request when it is over. Must not block. */
   readonly audit?: (entry: AuditEntry) => void
 }

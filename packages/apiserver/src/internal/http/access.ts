@@ -14,9 +14,20 @@ export interface User {
   readonly groups: ReadonlyArray<string>
 }
 
+export interface PeerSubject {
+  readonly CN?: string | Array<string>
+  readonly O?: string | Array<string>
+}
+
 export const anonymous: User = { name: "system:anonymous", groups: ["system:unauthenticated"] }
 
 const free = /^\/(?:healthz|livez|readyz)(?:\/.*)?$|^\/version$/
+
+/** The user that a client's certificate names, which somebody has verified. */
+export const userOfSubject = ({ CN, O }: PeerSubject): User | undefined =>
+  typeof CN === "string" && CN !== ""
+    ? { name: CN, groups: O === undefined ? [] : typeof O === "string" ? [O] : O }
+    : undefined
 
 /** Undefined: a token that nobody has, 401. Without a token, or with other credentials, one is anonymous. */
 export const userOf = (tokens: ReadonlyMap<string, User>, authorization: string | undefined): User | undefined => {

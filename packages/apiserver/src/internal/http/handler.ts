@@ -168,7 +168,7 @@ export const handle = (
       return
     }
     const type = header(incoming.headers["content-type"])
-    const user = Access.userOf(site.tokens, incoming.headers.authorization)
+    const user = site.userOf(incoming)
     const visit: Visit = {
       incoming,
       outgoing,

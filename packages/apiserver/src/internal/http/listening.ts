@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto"
 import * as http from "node:http"
 import * as https from "node:https"
 import type { AddressInfo, Socket } from "node:net"
+import { TLSSocket } from "node:tls"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -10,6 +11,7 @@ import type * as Scope from "effect/Scope"
 import { type Certificate, makeCertificate } from "../../Certificate.ts"
 import { ListenError, type Listening, type ListenOptions, type ListenReason, type Token } from "../../Listener.ts"
 import type { Running } from "../exchange.ts"
+import * as Access from "./access.ts"
 import { makeEventLines } from "./encoding.ts"
 import { handle } from "./handler.ts"
 import { kubeconfigOf } from "./kubeconfig.ts"
@@ -40,11 +42,17 @@ const reasonOf = (error: NodeJS.ErrnoException, port: number): ListenReason => {
   return { _tag: "Failed", detail: error.message }
 }
 
-const makeServer = (certificate: Certificate | undefined): Effect.Effect<http.Server | https.Server, ListenError> =>
+const makeServer = (
+  certificate: Certificate | undefined,
+  clientCa: string | undefined
+): Effect.Effect<http.Server | https.Server, ListenError> =>
   Effect.try({
     try: () => {
       if (certificate === undefined) return http.createServer(limits)
-      return https.createServer({ ...limits, ...certificate, ALPNProtocols: ["http/1.1"], handshakeTimeout: 10_000 })
+      // A client without a certificate, or with a foreign one, may still have a token.
+      const clients = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false }
+      const tls = { ...certificate, ...clients, ALPNProtocols: ["http/1.1"], handshakeTimeout: 10_000 }
+      return https.createServer({ ...limits, ...tls })
     },
     catch: (error) =>
       new ListenError({
@@ -98,9 +106,23 @@ const closing = (server: http.Server | https.Server, sockets: Set<Socket>): Effe
     server.closeIdleConnections()
   })
 
+/** Who a connection is by its certificate is asked once. */
+const authenticator = (tokens: ReadonlyArray<Token>, clientCa: string | undefined): Site["userOf"] => {
+  const users = new Map(tokens.map(({ groups, token, user }) => [token, { name: user, groups }]))
+  if (clientCa === undefined) return ({ headers }) => Access.userOf(users, headers.authorization)
+  const known = new WeakMap<Socket, Access.User | undefined>()
+  return ({ headers, socket }) => {
+    if (!known.has(socket)) {
+      const certified = socket instanceof TLSSocket && socket.authorized
+      known.set(socket, certified ? Access.userOfSubject(socket.getPeerCertificate().subject) : undefined)
+    }
+    return known.get(socket) ?? Access.userOf(users, headers.authorization)
+  }
+}
+
 const siteOf = (
   running: Running,
-  { audit }: ListenOptions,
+  { audit, clientCa }: ListenOptions,
   tokens: ReadonlyArray<Token>,
   context: Context.Context<never>
 ): Site => {
@@ -110,7 +132,7 @@ const siteOf = (
     running,
     now: () => clock.currentTimeMillisUnsafe(),
     fork: (effect) => fork(effect),
-    tokens: new Map(tokens.map(({ groups, token, user }) => [token, { name: user, groups }])),
+    userOf: authenticator(tokens, clientCa),
     audit,
     metrics: Metrics.make(),
     outbox: Outbox.make(),
@@ -128,7 +150,7 @@ export const make = (running: Running, options: ListenOptions): Effect.Effect<Li
     if (first === undefined) return yield* new ListenError({ reason: { _tag: "NoTokens" } })
     const tls = options.tls ?? true
     const certificate = tls === true ? makeCertificate("fixpoint-apiserver") : tls === false ? undefined : tls
-    const server = yield* makeServer(certificate)
+    const server = yield* makeServer(certificate, options.clientCa)
     const context = yield* Effect.context<never>()
     const site = siteOf(running, options, tokens, context)
     const log = Effect.runForkWith(context)

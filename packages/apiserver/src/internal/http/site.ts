@@ -15,7 +15,8 @@ export interface Site {
   /** Milliseconds since 1970, by the clock of the server. */
   readonly now: () => number
   readonly fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
-  readonly tokens: ReadonlyMap<string, User>
+  /** Undefined: nobody has that token (401). */
+  readonly userOf: (incoming: http.IncomingMessage) => User | undefined
   readonly audit: ((entry: AuditEntry) => void) | undefined
   readonly metrics: Metrics
   readonly outbox: Outbox
