@@ -10,7 +10,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Option from "effect/Option"
-import type { ApiError, Status } from "./ApiError.ts"
+import { ApiError, type Status } from "./ApiError.ts"
 import type { KubeObject, ObjectInput, ObjectRef, Resource } from "./KubeObject.ts"
 
 export interface GetOptions {
@@ -163,7 +163,10 @@ export interface JsonSchema {
 export const formatResource = (resource: Pick<Resource, "group" | "plural">, subresource?: string): string =>
   `${resource.plural}${resource.group === "" ? "" : `.${resource.group}`}${subresource === undefined ? "" : `/${subresource}`}`
 
-/** All pages of a list, each as it comes. Fails with `Expired` if the server forgot the list between two pages (B16): begin again then. */
+/**
+ * All pages of a list, each as it comes. Fails with `Expired` if the server forgot the list between two pages (B16): begin again then; with
+ * `Malformed` if a page leads on to itself.
+ */
 export const pages = (
   resource: Resource,
   options: ListOptions & { readonly limit: number }
@@ -173,6 +176,15 @@ export const pages = (
       // The version belongs to the first page alone (F44).
       api.list(resource, token === undefined ? options : { ...omitVersion(options), continue: token })
     ).pipe(
+      Effect.filterOrFail(
+        (page) => token === undefined || page.continue !== token,
+        () =>
+          new ApiError({
+            verb: "list",
+            resource: formatResource(resource),
+            reason: { _tag: "Malformed", message: "a page that leads on to itself" }
+          })
+      ),
       Effect.map(
         (page) =>
           [[page], Option.map(Option.fromUndefinedOr(page.continue), (next) => next as string | undefined)] as const

@@ -99,6 +99,12 @@ interface Fields extends Operation {
 /** Of the texts of servers no more than this many characters are shown: an error must not carry the whole object into a log. */
 const shown = 1_000
 
+/** Without what would begin another line, or speak to the terminal, where it is shown. */
+const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
+
+/** A day: what a server may make us wait at most, so that a wrong value stops nobody for ever. */
+const longestWaitSeconds = 86_400
+
 /**
  * The only error of the raw `ApiClient`. Nothing is decided here: `ReconcileError.fromApiError` says what a pass does with it (D4).
  *
@@ -109,7 +115,7 @@ export class ApiError extends Failure("ApiError")<Fields> {
     const { reason, ref, resource, verb } = this
     const text = reason.message.length > shown ? `${reason.message.slice(0, shown)}...` : reason.message
     const code = "code" in reason ? `${reason.code} ` : ""
-    return `${verb} ${resource}${ref === undefined ? "" : ` ${formatRef(ref)}`}: ${code}${reason._tag}: ${text.replaceAll("\n", " ")}`
+    return `${verb} ${resource}${ref === undefined ? "" : ` ${formatRef(ref)}`}: ${code}${reason._tag}: ${oneLine(text)}`
   }
 }
 
@@ -117,8 +123,17 @@ export const isApiError = (u: unknown): u is ApiError => u instanceof ApiError
 
 const text = (u: unknown): string | undefined => (typeof u === "string" ? u : undefined)
 
+const causeOf = (cause: Readonly<Record<string, unknown>>): StatusCause => {
+  const [reason, message, field] = [text(cause.reason), text(cause.message), text(cause.field)]
+  return {
+    ...(reason !== undefined && { reason }),
+    ...(message !== undefined && { message }),
+    ...(field !== undefined && { field })
+  }
+}
+
 const causesOf = (details: unknown): ReadonlyArray<StatusCause> =>
-  isRecord(details) && Array.isArray(details.causes) ? details.causes.filter(isRecord) : []
+  isRecord(details) && Array.isArray(details.causes) ? details.causes.filter(isRecord).map(causeOf) : []
 
 const tagOf = (
   code: number,
@@ -153,7 +168,7 @@ const tagOf = (
 
 /**
  * Reads an answer with an error code. The body may be a Status, a Status without kind (F166), plain text (F36, F165) or anything else.
- * `retryAfterSeconds` is that of the header.
+ * `retryAfterSeconds` is that of the header. No wait is longer than a day.
  */
 export const fromAnswer = (
   operation: Operation,
@@ -163,10 +178,8 @@ export const fromAnswer = (
   const details = status.details
   const causes = causesOf(details)
   const message = text(status.message) ?? text(answer.body)?.trim() ?? ""
-  const seconds = Math.max(
-    answer.retryAfterSeconds ?? 0,
-    isRecord(details) && typeof details.retryAfterSeconds === "number" ? details.retryAfterSeconds : 0
-  )
+  const stated = isRecord(details) && typeof details.retryAfterSeconds === "number" ? details.retryAfterSeconds : 0
+  const seconds = Math.min(Math.max(answer.retryAfterSeconds ?? 0, stated), longestWaitSeconds)
   const _tag = tagOf(answer.code, text(status.reason), causes, details)
   const continueToken = isRecord(status.metadata) ? text(status.metadata.continue) : undefined
   return new ApiError({

@@ -26,8 +26,7 @@ export const applyBody = (object: ObjectInput): ObjectInput => {
 const withoutNulls = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.map((item) => (item === null ? item : withoutNulls(item)))
-  const result: Record<string, unknown> = {}
-  for (const [key, inner] of Object.entries(value))
-    if (inner !== null && inner !== undefined) result[key] = withoutNulls(inner)
-  return result
+  const kept = Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined)
+  // Entries, since an assignment to `__proto__` makes no field.
+  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutNulls(inner)]))
 }

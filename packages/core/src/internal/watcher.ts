@@ -7,6 +7,7 @@
  * - A list asks for nothing older than what was seen, and an older answer is refused (B14), but for one case: the server itself says that it never had
  *   our version, then its newest state is taken as it is (`reset`; etcd was restored from a backup).
  * - After 410, in whichever form, the old version is never watched again (B1, B2).
+ * - A list that gets nowhere, by a token that comes again or by more pages than any list has, is a failure and begins anew after a delay.
  * - Asking goes on for ever, at delays that grow to a cap and start anew only after a change was heard or a stream lived for some seconds (B6).
  *
  * Choices:
@@ -56,6 +57,8 @@ export const defaults: Options = {
 const retryAfterMillisMax = 300_000
 /** So often one page is asked for again before the list begins anew. */
 const pageTriesMax = 3
+/** A list of more pages than this never ends: at 500 objects a page these are five million. */
+const pagesMax = 10_000
 /** So many watches that failed in a row without a word between them cast doubt on the version they go on from. */
 const watchFailuresMax = 5
 /** A server that sends bookmarks sends one a minute (F65); a stream that said nothing for so long may go on from a version that the server never had (F57). */
@@ -70,6 +73,8 @@ type Phase =
       readonly unlimited: boolean
       /** How often this page was tried. */
       readonly tries: number
+      /** How many pages came before. */
+      readonly pages: number
     }
   | { readonly _tag: "ListStreaming"; readonly openedAt: number }
   | { readonly _tag: "Watching"; readonly openedAt: number; readonly heard: boolean }
@@ -91,6 +96,8 @@ export interface State {
   readonly newest: boolean
   /** Whether the server ever sent a bookmark. */
   readonly bookmarks: boolean
+  /** When a 410 last led to a list at once. */
+  readonly expiredAt: number
 }
 
 export type Input =
@@ -143,7 +150,8 @@ export const initial = (options: Options): State => ({
   streaming: options.streamingList,
   byPages: false,
   newest: false,
-  bookmarks: false
+  bookmarks: false,
+  expiredAt: -Infinity
 })
 
 export const step = (state: State, input: Input, facts: Facts): Step => {
@@ -191,7 +199,7 @@ const begin: Output = { _tag: "Begin" }
 const list = (state: State, facts: Facts): Step => {
   const { options, position } = state
   if (!state.streaming || state.byPages)
-    return listPage(state, { _tag: "Listing", token: undefined, unlimited: false, tries: 0 }, [begin])
+    return listPage(state, { _tag: "Listing", token: undefined, unlimited: false, tries: 0, pages: 0 }, [begin])
   return {
     state: { ...state, phase: { _tag: "ListStreaming", openedAt: facts.now } },
     outputs: [begin],
@@ -246,12 +254,19 @@ const onPage = (state: State, page: ListPage, facts: Facts): Step => {
   if (phase._tag !== "Listing") return stay(state)
   if (isTooOld(state, page.resourceVersion)) return refuse(state, page.resourceVersion, facts)
   const held: Output = { _tag: "HoldPage", items: page.items }
-  if (page.continue !== undefined && page.continue !== "")
-    return listPage(state, { ...phase, token: page.continue, tries: 0 }, [held])
+  if (page.continue !== undefined && page.continue !== "") {
+    const isEndless = page.continue === phase.token || phase.pages + 1 >= pagesMax
+    return isEndless
+      ? wait({ ...state, failure: endless(phase.pages + 1) }, "list", facts)
+      : listPage(state, { ...phase, token: page.continue, tries: 0, pages: phase.pages + 1 }, [held])
+  }
   const [committed, commit] = commitAt(state, page.resourceVersion)
   const next = watch(committed, facts)
   return { ...next, outputs: [held, commit] }
 }
+
+const endless = (pages: number): string =>
+  `the server's list has no end: ${pages === 1 ? "its first page" : `page ${pages}`} leads on to itself or too far`
 
 /** What comes in a streamed list. Bookmarks before its end say nothing: the objects do not come in the order of versions. */
 const onListed = (state: State, openedAt: number, event: WatchEvent, facts: Facts): Step => {
@@ -301,10 +316,12 @@ const onFailed = (state: State, error: ApiError, facts: Facts): Step => {
   if (isFromTheFuture(error)) return wait({ ...failed, newest: true }, "list", facts, error)
   switch (phase._tag) {
     case "Listing": {
-      if (error.reason._tag === "Expired" && phase.token !== undefined)
-        return listPage({ ...state, failures: state.failures + 1 }, { ...phase, token: undefined, unlimited: true }, [
-          begin
-        ])
+      if (error.reason._tag === "Expired" && phase.token !== undefined && !phase.unlimited)
+        return listPage(
+          { ...state, failures: state.failures + 1 },
+          { ...phase, token: undefined, unlimited: true, pages: 0 },
+          [begin]
+        )
       const isWorthIt = phase.token !== undefined && phase.tries < pageTriesMax && !isSlow(error)
       return wait(failed, isWorthIt ? { ...phase, tries: phase.tries + 1 } : "list", facts, error)
     }
@@ -315,9 +332,9 @@ const onFailed = (state: State, error: ApiError, facts: Facts): Step => {
     default:
       if (error.reason._tag !== "Expired")
         return wait(failed, state.failures + 1 < watchFailuresMax ? "watch" : "list", facts, error)
-      // The first 410 is ordinary: a long pause, a compaction.
-      return state.failures === 0
-        ? list({ ...state, failures: 1 }, facts)
+      // The first 410 is ordinary: a long pause, a compaction. Events between two of them prove nothing, if both come at once.
+      return state.failures === 0 && facts.now - state.expiredAt >= state.options.settledMillis
+        ? list({ ...state, failures: 1, expiredAt: facts.now }, facts)
         : wait(state.failures < 2 ? state : failed, "list", facts, error)
   }
 }
