@@ -7,6 +7,7 @@
  * so what they do not name keeps its digits (D26); `replace` writes back what was read, and must not be used on objects that may hold such numbers.
  * A watch whose server sends no bookmarks (B18) and has nothing to tell is cut at the idle limit.
  */
+import { constants } from "node:buffer"
 import type {
   ApiClient,
   DeleteOptions,
@@ -18,15 +19,17 @@ import type {
 import { formatResource } from "@fixpoint/core/ApiClient"
 import { ApiError, fromAnswer, type Operation, type Verb } from "@fixpoint/core/ApiError"
 import { FieldManager } from "@fixpoint/core/FieldManager"
-import { apiVersion, type ObjectInput, type ObjectRef, type Resource } from "@fixpoint/core/KubeObject"
+import { apiVersion, type KubeObject, type ObjectInput, type ObjectRef, type Resource } from "@fixpoint/core/KubeObject"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Answer from "./internal/answer.ts"
 import * as OpenApi from "./internal/openapi.ts"
+import * as Stored from "./internal/stored.ts"
 import * as Urls from "./internal/urls.ts"
 import { makeWarnings } from "./internal/warnings.ts"
 import * as WatchBody from "./internal/watchBody.ts"
@@ -62,7 +65,8 @@ const unreachable =
 const refusal = (operation: Operation, answer: HttpAnswer): Effect.Effect<never, ApiError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     if (answer.code < 400) {
-      return Effect.fail(malformed(operation, `an answer ${answer.code}; redirects are not followed`))
+      const redirects = answer.code >= 300 ? "; redirects are not followed" : ""
+      return Effect.fail(malformed(operation, `an answer ${answer.code}${redirects}`))
     }
     const retryAfterSeconds = Answer.retryAfterSeconds(answer.headers, now)
     return Effect.fail(
@@ -113,11 +117,31 @@ const typed = (resource: Resource, object: ObjectInput): ObjectInput => ({
   ...object
 })
 
+/** A list without pages may be very large: the limit is the longest text that there is. */
+const listBytesMax = constants.MAX_STRING_LENGTH
+
 type Service = ApiClient["Service"]
+
+/** An error without the tokens that the server may have sent back in it. */
+const concealing =
+  (conceal: Transport["conceal"]) =>
+  ({ reason, ...operation }: ApiError): ApiError =>
+    new ApiError({
+      ...operation,
+      reason: {
+        ...reason,
+        message: conceal(reason.message),
+        ...("causes" in reason && {
+          causes: reason.causes.map(({ message, ...cause }) =>
+            message === undefined ? cause : { ...cause, message: conceal(message) }
+          )
+        })
+      }
+    })
 
 /** The verbs that one answer serves. */
 const requests = (transport: Transport) => {
-  const warn = makeWarnings()
+  const warn = makeWarnings(transport.conceal)
 
   /** The parsed body of a 2xx answer. */
   const ask = (operation: Operation, request: HttpRequest): Effect.Effect<unknown, ApiError> =>
@@ -130,21 +154,23 @@ const requests = (transport: Transport) => {
       }
       const warnings = answer.headers.warning
       return warnings === undefined ? Effect.succeed(parsed.value) : Effect.as(warn(operation, warnings), parsed.value)
-    })
+    }).pipe(Effect.mapError(concealing(transport.conceal)))
 
   const read = <A>(
     operation: Operation,
     request: HttpRequest,
-    as: (body: unknown) => Option.Option<A>,
-    what: string
+    as: (body: unknown) => Answer.Read<A>
   ): Effect.Effect<A, ApiError> =>
-    Effect.flatMap(ask(operation, request), (body) => {
-      const value = as(body)
-      return Option.isSome(value) ? Effect.succeed(value.value) : Effect.fail(malformed(operation, `not ${what}`))
-    })
+    Effect.flatMap(ask(operation, request), (body) =>
+      Effect.mapError(Effect.fromResult(as(body)), (fault) => malformed(operation, fault))
+    )
 
-  const readObject = (operation: Operation, request: HttpRequest) =>
-    read(operation, request, Answer.asObject, "an object")
+  /** `faultOf`: why the body is not the object that was to come. */
+  const readObject = (operation: Operation, request: HttpRequest, faultOf: (body: unknown) => string | undefined) =>
+    read(operation, request, (body) => {
+      const fault = faultOf(body)
+      return fault === undefined ? Result.succeed(body as KubeObject) : Result.fail(fault)
+    })
 
   /** None where the server knows no such path. */
   const readOptional = (operation: Operation, path: string): Effect.Effect<Option.Option<unknown>, ApiError> =>
@@ -180,10 +206,15 @@ const reads = ({
   get: (resource, ref, options = {}) => {
     const operation = operationOf("get", resource, ref)
     return checked(operation, ref.namespace, ref.name, () =>
-      readObject(operation, {
-        method: "GET",
-        path: Urls.single(resource, ref.namespace, ref.name) + Urls.query({ resourceVersion: options.resourceVersion })
-      })
+      readObject(
+        operation,
+        {
+          method: "GET",
+          path:
+            Urls.single(resource, ref.namespace, ref.name) + Urls.query({ resourceVersion: options.resourceVersion })
+        },
+        (body) => Stored.storedFault(resource, ref, body)
+      )
     )
   },
   list: (resource, options = {}) => {
@@ -191,9 +222,12 @@ const reads = ({
     return checked(operation, options.namespace, undefined, () =>
       read(
         operation,
-        { method: "GET", path: Urls.collection(resource, options.namespace) + Urls.listQuery(options) },
-        (body) => Answer.asPage(resource, body),
-        "a list"
+        {
+          method: "GET",
+          path: Urls.collection(resource, options.namespace) + Urls.listQuery(options),
+          answerBytesMax: listBytesMax
+        },
+        (body) => Answer.asPage(resource, options.namespace, body)
       )
     )
   },
@@ -201,10 +235,8 @@ const reads = ({
     const operation: Operation = { verb: "discover", resource: formatResource(resource) }
     return Effect.flatMap(readOptional(operation, Urls.root(resource)), (body) => {
       if (Option.isNone(body)) return Effect.succeedNone
-      const found = Answer.asDiscovered(resource.plural, body.value)
-      return Option.isSome(found)
-        ? Effect.succeed(found.value)
-        : Effect.fail(malformed(operation, "not a list of resources"))
+      const found = Effect.fromResult(Answer.asDiscovered(resource.plural, body.value))
+      return Effect.mapError(found, (fault) => malformed(operation, fault))
     })
   },
   schema: (resource) => {
@@ -214,10 +246,18 @@ const reads = ({
       const path = OpenApi.documentPath(Option.getOrUndefined(index), resource)
       if (path === undefined) return Option.none()
       const document = yield* readOptional(operation, path)
-      return Option.fromUndefinedOr(OpenApi.schemaOf(Option.getOrUndefined(document), resource))
+      return yield* Effect.try({
+        try: () => Option.fromUndefinedOr(OpenApi.schemaOf(Option.getOrUndefined(document), resource)),
+        catch: () => malformed(operation, "a schema that is nested too deeply")
+      })
     })
   }
 })
+
+const writtenFault =
+  (resource: Resource, ref: ObjectRef, { subresource }: SubresourceOptions) =>
+  (body: unknown): string | undefined =>
+    subresource === "scale" ? Stored.scaleFault(ref, body) : Stored.storedFault(resource, ref, body)
 
 const writes = ({ readObject }: Requests): Pick<Service, "create" | "replace" | "patch"> => ({
   create: (resource, object, options = {}) => {
@@ -226,12 +266,16 @@ const writes = ({ readObject }: Requests): Pick<Service, "create" | "replace" | 
     const operation = operationOf("create", resource, name === undefined ? undefined : { namespace, name })
     return checked(operation, namespace, undefined, () =>
       Effect.flatMap(FieldManager, (manager) =>
-        readObject(operation, {
-          method: "POST",
-          path: Urls.collection(resource, namespace) + writeQuery(options, options.fieldManager ?? manager),
-          contentType: "application/json",
-          body: JSON.stringify(typed(resource, object))
-        })
+        readObject(
+          operation,
+          {
+            method: "POST",
+            path: Urls.collection(resource, namespace) + writeQuery(options, options.fieldManager ?? manager),
+            contentType: "application/json",
+            body: JSON.stringify(typed(resource, object))
+          },
+          (body) => Stored.createdFault(resource, object.metadata?.name, body)
+        )
       )
     )
   },
@@ -239,14 +283,18 @@ const writes = ({ readObject }: Requests): Pick<Service, "create" | "replace" | 
     const operation = operationOf("replace", resource, ref, options.subresource)
     return checked(operation, ref.namespace, ref.name, () =>
       Effect.flatMap(FieldManager, (manager) =>
-        readObject(operation, {
-          method: "PUT",
-          path:
-            Urls.single(resource, ref.namespace, ref.name, options.subresource) +
-            writeQuery(options, options.fieldManager ?? manager),
-          contentType: "application/json",
-          body: JSON.stringify(options.subresource === "scale" ? object : typed(resource, object))
-        })
+        readObject(
+          operation,
+          {
+            method: "PUT",
+            path:
+              Urls.single(resource, ref.namespace, ref.name, options.subresource) +
+              writeQuery(options, options.fieldManager ?? manager),
+            contentType: "application/json",
+            body: JSON.stringify(options.subresource === "scale" ? object : typed(resource, object))
+          },
+          writtenFault(resource, ref, options)
+        )
       )
     )
   },
@@ -254,16 +302,20 @@ const writes = ({ readObject }: Requests): Pick<Service, "create" | "replace" | 
     const operation = operationOf(patch.type === "apply" ? "apply" : "patch", resource, ref, options.subresource)
     return checked(operation, ref.namespace, ref.name, () =>
       Effect.flatMap(FieldManager, (manager) =>
-        readObject(operation, {
-          method: "PATCH",
-          path:
-            Urls.single(resource, ref.namespace, ref.name, options.subresource) +
-            writeQuery(options, options.fieldManager ?? manager, patch.type === "apply" && patch.force),
-          contentType: patchTypes[patch.type],
-          body: JSON.stringify(
-            patch.type === "apply" && options.subresource !== "scale" ? typed(resource, patch.body) : patch.body
-          )
-        })
+        readObject(
+          operation,
+          {
+            method: "PATCH",
+            path:
+              Urls.single(resource, ref.namespace, ref.name, options.subresource) +
+              writeQuery(options, options.fieldManager ?? manager, patch.type === "apply" && patch.force),
+            contentType: patchTypes[patch.type],
+            body: JSON.stringify(
+              patch.type === "apply" && options.subresource !== "scale" ? typed(resource, patch.body) : patch.body
+            )
+          },
+          writtenFault(resource, ref, options)
+        )
       )
     )
   }
@@ -273,7 +325,9 @@ const deletes = ({ read, readObject }: Requests): Pick<Service, "delete" | "dele
   delete: (resource, ref, options = {}) => {
     const operation = operationOf("delete", resource, ref)
     return checked(operation, ref.namespace, ref.name, () =>
-      readObject(operation, deleteRequest(Urls.single(resource, ref.namespace, ref.name), options))
+      readObject(operation, deleteRequest(Urls.single(resource, ref.namespace, ref.name), options), (body) =>
+        Stored.isStatus(body) ? undefined : Stored.storedFault(resource, ref, body)
+      )
     )
   },
   deleteCollection: (resource, options = {}) => {
@@ -282,9 +336,11 @@ const deletes = ({ read, readObject }: Requests): Pick<Service, "delete" | "dele
     return checked(operation, namespace, undefined, () =>
       read(
         operation,
-        deleteRequest(Urls.collection(resource, namespace) + Urls.query({ labelSelector, fieldSelector }), rest),
-        (body) => Answer.asDeleted(resource, body),
-        "a list"
+        {
+          ...deleteRequest(Urls.collection(resource, namespace) + Urls.query({ labelSelector, fieldSelector }), rest),
+          answerBytesMax: listBytesMax
+        },
+        (body) => Answer.asDeleted(resource, namespace, body)
       )
     )
   }
@@ -313,6 +369,7 @@ const watch =
           origin: transport.origin,
           idleMillis,
           timeoutSeconds: seconds,
+          watched: { resource, namespace: options.namespace },
           failure: (failure) => {
             switch (failure._tag) {
               case "Error":
@@ -325,7 +382,7 @@ const watch =
           }
         })
       })
-    ).pipe(Stream.unwrap)
+    ).pipe(Stream.unwrap, Stream.mapError(concealing(transport.conceal)))
   }
 
 /** All verbs. `discover` and `schema` ask anew each time. */

@@ -5,6 +5,7 @@
  * no request. HTTP/1.1 only: with undici's HTTP/2 a GOAWAY leaves requests unsettled for ever while a watch is open. A 401 renews the credentials
  * once and, if that brought others, asks once more; nothing was done by then. Nothing else is retried. Interruption closes the socket. New TLS
  * material takes new sockets; exchanges that run on old ones go on.
+ * An answer that is larger than its request allows is left.
  * Caveats: no answer is asked for compressed. Redirects are not followed.
  */
 import type { IncomingHttpHeaders } from "node:http"
@@ -27,6 +28,8 @@ export interface HttpRequest {
   readonly path: string
   readonly contentType?: string
   readonly body?: string
+  /** Of the answer's body at most, or the request fails. Default 64 MiB: no object is larger than 3 MiB (F28). Of a refusal 1 MiB is read. */
+  readonly answerBytesMax?: number
 }
 
 export interface HttpAnswer {
@@ -47,6 +50,8 @@ export interface HttpStream {
 export interface Transport {
   /** `https://host:port`, for messages. */
   readonly origin: string
+  /** A text from the server without the tokens that it was sent: an echoing proxy must not bring them into a log. */
+  readonly conceal: (text: string) => string
   readonly request: (request: HttpRequest) => Effect.Effect<HttpAnswer, TransportError>
   /** On a connection of its own, without a limit of time once the answer has begun. Closing the scope closes the connection. */
   readonly stream: (request: HttpRequest) => Effect.Effect<HttpStream, TransportError, Scope.Scope>
@@ -64,6 +69,18 @@ export interface TransportOptions {
   readonly userAgent?: string
 }
 
+const answerBytesMax = 64 * 1024 * 1024
+/** Tokens that are kept out of texts: the latest ones, since an answer may come after a renewal. */
+const tokensMax = 8
+
+const remember = (tokens: Set<string>, { headers }: Access): void => {
+  const token = headers.authorization?.replace(/^\S+ +/, "")
+  if (token === undefined || token === "" || tokens.has(token)) return
+  const [oldest] = tokens
+  if (tokens.size >= tokensMax && oldest !== undefined) tokens.delete(oldest)
+  tokens.add(token)
+}
+
 /** Opens no connection before the first request; closing the scope ends all exchanges. */
 export const make = (
   credentials: Credentials,
@@ -74,6 +91,7 @@ export const make = (
     const userAgent = options.userAgent ?? "fixpoint"
     const { origin, pathname } = new URL(credentials.server)
     const base = pathname.replace(/\/+$/, "")
+    const tokens = new Set<string>()
 
     const pools = makePools({
       origin,
@@ -83,18 +101,21 @@ export const make = (
     })
     yield* Effect.addFinalizer(() => Effect.promise(pools.destroy))
 
-    const optionsOf = (request: HttpRequest, access: Access): Dispatcher.DispatchOptions => ({
-      origin,
-      method: request.method,
-      path: `${base}${request.path}`,
-      body: request.body ?? null,
-      headers: {
-        accept: "application/json",
-        "user-agent": userAgent,
-        ...(request.contentType !== undefined && { "content-type": request.contentType }),
-        ...access.headers
+    const optionsOf = (request: HttpRequest, access: Access): Dispatcher.DispatchOptions => {
+      remember(tokens, access)
+      return {
+        origin,
+        method: request.method,
+        path: `${base}${request.path}`,
+        body: request.body ?? null,
+        headers: {
+          accept: "application/json",
+          "user-agent": userAgent,
+          ...(request.contentType !== undefined && { "content-type": request.contentType }),
+          ...access.headers
+        }
       }
-    })
+    }
 
     const failed = ({ error }: Broken) => new TransportError({ message: describe(error, origin) })
 
@@ -121,10 +142,11 @@ export const make = (
 
     return {
       origin,
+      conceal: (text) => [...tokens].reduce((shown, token) => shown.replaceAll(token, "***"), text),
       request: (request) =>
-        admitted<Whole, never>((access) => whole(pools.pair(access.tls).requests, optionsOf(request, access))).pipe(
-          limited
-        ),
+        admitted<Whole, never>((access) =>
+          whole(pools.pair(access.tls).requests, optionsOf(request, access), request.answerBytesMax ?? answerBytesMax)
+        ).pipe(limited),
       stream: (request) =>
         Effect.map(
           admitted<Streamed, Scope.Scope>((access) =>

@@ -13,7 +13,7 @@ import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type * as Kubernetes from "../src/Kubernetes.ts"
-import { type Answer, clientOf, configMap, configMaps, json, serve, until } from "./scriptedServer.ts"
+import { type Answer, type Asked, clientOf, configMap, configMaps, json, serve, until } from "./scriptedServer.ts"
 
 const roles: Resource = {
   group: "access.example.com",
@@ -389,7 +389,7 @@ describe("a request", () => {
       let free = () => {}
       const { api, server } = yield* against(
         (asked, response) => {
-          const answer = () => json(response, 200, configMap(asked.url))
+          const answer = () => json(response, 200, configMap(asked.url.split("/").at(-1)!))
           if (server.asked.length === 1) free = answer
           else answer()
         },
@@ -415,7 +415,7 @@ describe("a request", () => {
       const { api, server } = yield* against((asked, response) => {
         if (asked.url.includes("watch=true")) {
           response.writeHead(200, { "content-type": "application/json" }).write(added("a"))
-        } else setTimeout(() => json(response, 200, configMap("a")), 1)
+        } else setTimeout(() => json(response, 200, configMap("editor")), 1)
       })
       yield* Effect.forEach(Array.from({ length: 100 }), () =>
         Effect.forkScoped(Stream.runDrain(api.watch(configMaps)))
@@ -573,7 +573,7 @@ describe("a request", () => {
   it.live("a warning of the server is logged once (F25)", () =>
     Effect.gen(function* () {
       const { api } = yield* against((_, response) =>
-        json(response, 200, configMap("a"), {
+        json(response, 200, configMap("editor"), {
           ["warning" as string]: ['299 - "unknown field \\"spec.nope\\""', '299 - "a, b"']
         })
       )
@@ -716,15 +716,21 @@ describe("what is sent", () => {
       }
     ]
   ]
+  /** Something that the client takes for an answer. */
+  const answerTo = ({ text, url }: Asked): object => {
+    if (url.includes("limit")) return { metadata: { resourceVersion: "1" }, items: [] }
+    if (text.includes("DeleteOptions")) return { kind: "Status", apiVersion: "v1", metadata: {} }
+    const zone = url.includes("/zones")
+    const name = zone ? (url.includes("a%3Ab") ? "a:b" : "z") : "editor"
+    return {
+      apiVersion: "access.example.com/v1",
+      kind: zone ? "Zone" : "Role",
+      metadata: { name, ...(!zone && { namespace: "team" }), uid: "u", resourceVersion: "1" }
+    }
+  }
   it.live.each(table)("%s", ([, run, request, type, sent]) =>
     Effect.gen(function* () {
-      const { api, server } = yield* against((asked, response) =>
-        json(
-          response,
-          200,
-          asked.url.includes("limit") ? { metadata: { resourceVersion: "1" }, items: [] } : configMap("a")
-        )
-      )
+      const { api, server } = yield* against((asked, response) => json(response, 200, answerTo(asked)))
       yield* run(api).pipe(Effect.provideService(FieldManager, "me"))
       const [asked] = server.asked
       assert.strictEqual(`${asked?.method} ${asked?.url}`, request)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Answer from "../src/internal/answer.ts"
 import * as OpenApi from "../src/internal/openapi.ts"
@@ -10,13 +10,15 @@ import { configMap, configMaps } from "./scriptedServer.ts"
 
 const runs = { arbitrary: { runs: 2_000 } }
 
+const watched = { resource: configMaps, namespace: "team" }
+
 describe("a line of a watch", () => {
   it.prop(
     "no JSON whatever makes an object of what is no stored object, and nothing throws (B12)",
     [Schema.Json, Schema.Literals(["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "FOO", ""])],
     ([object, type]) => {
       for (const line of [JSON.stringify({ type, object }), JSON.stringify(object), JSON.stringify([object])]) {
-        const read = parse(line)
+        const read = parse(line, watched)
         if (read._tag === "Event") assert.strictEqual(read.event.type, "BOOKMARK")
       }
     },
@@ -28,8 +30,8 @@ describe("a line of a watch", () => {
     [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000 }))],
     ([n]) => {
       const whole = JSON.stringify({ type: "ADDED", object: { ...configMap("a"), data: { 日本: "🙂" } } })
-      assert.strictEqual(parse(whole)._tag, "Event")
-      assert.strictEqual(parse(whole.slice(0, n % whole.length))._tag, "Malformed")
+      assert.strictEqual(parse(whole, watched)._tag, "Event")
+      assert.strictEqual(parse(whole.slice(0, n % whole.length), watched)._tag, "Malformed")
     },
     runs
   )
@@ -139,13 +141,12 @@ describe("an answer", () => {
   it("of another shape than a list or an object is none, and does not throw", () => {
     const odd: ReadonlyArray<unknown> = [null, 1, "x", [], {}, { metadata: 1 }, { metadata: {}, items: [] }]
     for (const body of odd) {
-      assert.isTrue(Option.isNone(Answer.asPage(configMaps, body)))
-      assert.isTrue(Option.isNone(Answer.asObject(body)))
-      assert.isTrue(Option.isNone(Answer.asDiscovered("x", body)))
+      assert.isTrue(Result.isFailure(Answer.asPage(configMaps, undefined, body)))
+      assert.isTrue(Result.isFailure(Answer.asDiscovered("x", body)))
     }
-    const page = (items: unknown) => Answer.asPage(configMaps, { metadata: { resourceVersion: "1" }, items })
-    assert.isTrue(Option.isNone(page({})))
-    assert.isTrue(Option.isNone(page([null])))
-    assert.isTrue(Option.isSome(page(null)))
+    const page = (items: unknown) => Answer.asPage(configMaps, undefined, { metadata: { resourceVersion: "1" }, items })
+    assert.isTrue(Result.isFailure(page({})))
+    assert.isTrue(Result.isFailure(page([null])))
+    assert.isTrue(Result.isSuccess(page(null)))
   })
 })

@@ -3,9 +3,8 @@ import type { Discovered, ListPage } from "@fixpoint/core/ApiClient"
 import type { KubeObject, Resource } from "@fixpoint/core/KubeObject"
 import { apiVersion } from "@fixpoint/core/KubeObject"
 import * as Option from "effect/Option"
-
-export const isRecord = (u: unknown): u is Record<string, unknown> =>
-  typeof u === "object" && u !== null && !Array.isArray(u)
+import * as Result from "effect/Result"
+import { isRecord, storedFault } from "./stored.ts"
 
 /** One value of a header that may be sent several times. */
 export const headerOf = (
@@ -53,33 +52,38 @@ export const retryAfterSeconds = (
   return Math.min(longestWaitSeconds, Math.max(0, Math.ceil((until - (Number.isNaN(date) ? nowMillis : date)) / 1_000)))
 }
 
-/** Anything with metadata, kind and apiVersion: a stored object, a review, a Status. */
-export const asObject = (body: unknown): Option.Option<KubeObject> =>
-  isRecord(body) && typeof body.kind === "string" && typeof body.apiVersion === "string" && isRecord(body.metadata)
-    ? Option.some(body as unknown as KubeObject)
-    : Option.none()
+/** What an answer says, or what it is instead of that. */
+export type Read<A> = Result.Result<A, string>
+
+const notList = Result.fail("not a list")
 
 /** Items are given apiVersion and kind where the server leaves them out (F34). */
-const asItems = (resource: Resource, list: Record<string, unknown>): Option.Option<ReadonlyArray<KubeObject>> => {
+const asItems = (
+  resource: Resource,
+  namespace: string | undefined,
+  list: Record<string, unknown>
+): Read<ReadonlyArray<KubeObject>> => {
   // Go writes an empty list as null in places.
   const items: unknown = list.items ?? []
-  if (!Array.isArray(items)) return Option.none()
+  if (!Array.isArray(items)) return notList
   const version = apiVersion(resource)
   for (const item of items) {
-    if (!isRecord(item) || !isRecord(item.metadata)) return Option.none()
-    if (typeof item.apiVersion !== "string") item.apiVersion = version
-    if (typeof item.kind !== "string") item.kind = resource.kind
+    if (!isRecord(item)) return notList
+    item.apiVersion ??= version
+    item.kind ??= resource.kind
+    const fault = storedFault(resource, { namespace }, item)
+    if (fault !== undefined) return Result.fail(`a list with ${fault}`)
   }
-  return Option.some(items)
+  return Result.succeed(items)
 }
 
-/** A page of a list. */
-export const asPage = (resource: Resource, body: unknown): Option.Option<ListPage> => {
-  if (!isRecord(body) || !isRecord(body.metadata) || typeof body.metadata.resourceVersion !== "string") {
-    return Option.none()
-  }
+/** A page of a list of one namespace, or of all. */
+export const asPage = (resource: Resource, namespace: string | undefined, body: unknown): Read<ListPage> => {
+  if (!isRecord(body) || !isRecord(body.metadata) || typeof body.metadata.resourceVersion !== "string") return notList
   const { continue: next, remainingItemCount, resourceVersion } = body.metadata
-  return Option.map(asItems(resource, body), (items) => ({
+  // Without its rest a list would tell that the rest is gone.
+  if (typeof (next ?? "") !== "string") return Result.fail("a list whose token is no text")
+  return Result.map(asItems(resource, namespace, body), (items) => ({
     items,
     resourceVersion,
     ...(typeof next === "string" && next !== "" && { continue: next }),
@@ -88,22 +92,26 @@ export const asPage = (resource: Resource, body: unknown): Option.Option<ListPag
 }
 
 /** What a DELETE of a collection answers: a list (F118), which need not bear a version, or from other servers a Status. */
-export const asDeleted = (resource: Resource, body: unknown): Option.Option<ReadonlyArray<KubeObject>> => {
-  if (!isRecord(body)) return Option.none()
-  return body.kind === "Status" ? Option.some([]) : asItems(resource, body)
+export const asDeleted = (
+  resource: Resource,
+  namespace: string | undefined,
+  body: unknown
+): Read<ReadonlyArray<KubeObject>> => {
+  if (!isRecord(body)) return notList
+  return body.kind === "Status" ? Result.succeed([]) : asItems(resource, namespace, body)
 }
 
 const texts = (u: unknown): ReadonlyArray<string> =>
   Array.isArray(u) ? u.filter((x): x is string => typeof x === "string") : []
 
-/** One resource out of an APIResourceList (F168). The outer none: not such a list; the inner: not in it. */
-export const asDiscovered = (plural: string, body: unknown): Option.Option<Option.Option<Discovered>> => {
-  if (!isRecord(body) || !Array.isArray(body.resources)) return Option.none()
+/** One resource out of an APIResourceList (F168), none if it is not in it. */
+export const asDiscovered = (plural: string, body: unknown): Read<Option.Option<Discovered>> => {
+  if (!isRecord(body) || !Array.isArray(body.resources)) return Result.fail("not a list of resources")
   const named = body.resources.filter(isRecord)
   const found = named.find((one) => one.name === plural)
-  if (found === undefined) return Option.some(Option.none())
+  if (found === undefined) return Result.succeed(Option.none())
   const prefix = `${plural}/`
-  return Option.some(
+  return Result.succeed(
     Option.some({
       plural,
       singular: typeof found.singularName === "string" ? found.singularName : "",

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from "node:http"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { Dispatcher } from "undici"
+import { Gathered } from "./gathered.ts"
 
 /** Why an exchange failed: undici's or the socket's error, seen by `networkFailure.describe` alone. */
 export interface Broken {
@@ -21,41 +22,58 @@ export interface Whole {
   readonly body: string
 }
 
-/** The reason given to sockets that are closed by interruption; nobody reads it. */
+/** The reason given to sockets that are closed by us; nobody reads it. */
 const interrupted = new Error("interrupted")
 
-const decode = (chunks: ReadonlyArray<Buffer>): string =>
-  chunks.length === 1 ? chunks[0]!.toString("utf8") : Buffer.concat(chunks).toString("utf8")
+const tooLarge = (bytesMax: number): Error =>
+  Object.assign(new Error(`more than ${bytesMax} bytes`), { code: "ERR_ANSWER_TOO_LARGE" })
 
-/** The whole answer, of any code. */
-export const whole = (dispatcher: Dispatcher, options: Dispatcher.DispatchOptions): Effect.Effect<Whole, Broken> =>
+/** Of the body of a refusal no more is read. */
+export const refusalBytesMax = 1024 * 1024
+
+/** The whole answer, of any code. It fails if the body is larger than `bytesMax`; that of a refusal is cut at 1 MiB. */
+export const whole = (
+  dispatcher: Dispatcher,
+  options: Dispatcher.DispatchOptions,
+  bytesMax: number
+): Effect.Effect<Whole, Broken> =>
   Effect.callback((resume) => {
     let controller: Dispatcher.DispatchController | undefined
     let aborted = false
     let code = 0
     let headers: IncomingHttpHeaders = {}
-    const chunks: Array<Buffer> = []
+    let body = new Gathered(bytesMax)
+
+    const finish = (): void => {
+      try {
+        resume(Effect.succeed({ code, headers, body: body.text() }))
+      } catch (error) {
+        // Texts have a greatest length.
+        resume(broken(error))
+      }
+    }
+    const leave = (controller: Dispatcher.DispatchController): void => {
+      if (code < 400) resume(broken(tooLarge(bytesMax)))
+      else finish()
+      controller.abort(interrupted)
+    }
+
     dispatcher.dispatch(options, {
       onRequestStart(started) {
         controller = started
         // Interrupted while it waited for a connection: it is not sent.
         if (aborted) started.abort(interrupted)
       },
-      onResponseStart(_, status, received) {
+      onResponseStart(controller, status, received) {
         code = status
         headers = received
+        if (code >= 400) body = new Gathered(Math.min(bytesMax, refusalBytesMax))
+        else if (Number(received["content-length"]) > bytesMax) leave(controller)
       },
-      onResponseData(_, chunk) {
-        chunks.push(chunk)
+      onResponseData(controller, chunk) {
+        if (!body.add(chunk)) leave(controller)
       },
-      onResponseEnd() {
-        try {
-          resume(Effect.succeed({ code, headers, body: decode(chunks) }))
-        } catch (error) {
-          // Texts have a greatest length.
-          resume(broken(error))
-        }
-      },
+      onResponseEnd: finish,
       onResponseError(_, error) {
         resume(broken(error))
       }
@@ -75,6 +93,8 @@ export interface Streamed {
 
 /** So many bytes wait for the reader at most, and one chunk more; then the socket is not read until they are taken. */
 const inboxBytes = 1024 * 1024
+/** What a chunk costs beside its content: a server may send each byte as a chunk of its own. */
+const chunkBytes = 256
 
 /** What came in, and who waits for it. */
 class Inbox implements Dispatcher.DispatchHandler {
@@ -99,7 +119,7 @@ class Inbox implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#chunks.push(chunk)
-    this.#bytes += chunk.length
+    this.#bytes += chunk.length + chunkBytes
     if (this.#bytes >= inboxBytes) controller.pause()
     this.#wake?.()
   }

@@ -1,6 +1,7 @@
 /**
  * Splits a stream of bytes into lines, pure. A line ends at byte 0x0A and nowhere else (a raw U+2028 is content), characters may be cut anywhere
- * between chunks (B10), and a long line in many chunks costs linear time (B11): its pieces hang in a list until its end is there.
+ * between chunks (B10), and a long line in many chunks costs linear time (B11): its pieces hang in a list until its end is there. Small pieces are
+ * joined before, since each costs a hundred bytes beside its content.
  */
 
 /** The beginning of a line whose end has not come: its latest piece, and those before. */
@@ -20,8 +21,21 @@ export interface Split {
 const newline = 0x0a
 const carriageReturn = 0x0d
 
-const add = (pending: Pending | undefined, piece: Buffer): Pending | undefined =>
-  piece.length === 0 ? pending : { piece, before: pending, bytes: piece.length + (pending?.bytes ?? 0) }
+/** A piece of so many bytes is left alone. */
+const largePiece = 4_096
+
+const add = (pending: Pending | undefined, piece: Buffer): Pending | undefined => {
+  if (piece.length === 0) return pending
+  const bytes = piece.length + (pending?.bytes ?? 0)
+  let last = piece
+  let before = pending
+  // Only with what is not longer, so that a byte is copied a dozen times at most.
+  while (before !== undefined && last.length < largePiece && before.piece.length <= last.length) {
+    last = Buffer.concat([before.piece, last])
+    before = before.before
+  }
+  return { piece: last, before, bytes }
+}
 
 const join = (pending: Pending): Buffer => {
   if (pending.before === undefined) return pending.piece

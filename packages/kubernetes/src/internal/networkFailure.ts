@@ -2,8 +2,10 @@
 
 const codeOf = (error: unknown): string => {
   if (typeof error !== "object" || error === null) return ""
-  const { code, errors, cause } = error as { code?: unknown; errors?: unknown; cause?: unknown }
+  const { code, errors, cause, name } = error as { code?: unknown; errors?: unknown; cause?: unknown; name?: unknown }
   if (typeof code === "string" && code !== "") return code
+  // Its message may quote what came.
+  if (name === "HTTPParserError") return "HPE_INVALID"
   if (Array.isArray(errors)) return codeOf(errors[0])
   return cause === undefined ? "" : codeOf(cause)
 }
@@ -24,6 +26,9 @@ const meanings: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: "the connection was closed before the answer was complete",
   UND_ERR_INVALID_ARG: "the request cannot be written: is there a line break in the token?",
   ERR_STRING_TOO_LONG: "the answer is too large to read: list in pages",
+  ERR_ANSWER_TOO_LARGE: "the answer is larger than any that a server should give here",
+  UND_ERR_HEADERS_OVERFLOW: "the headers of the answer are too large",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the answer is not as long as it says",
   UND_ERR_DESTROYED: "the client was closed",
   UND_ERR_CLOSED: "the client was closed",
   CERT_HAS_EXPIRED: "the server's certificate has expired",

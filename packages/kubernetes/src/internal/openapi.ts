@@ -2,7 +2,7 @@
 import type { JsonSchema } from "@fixpoint/core/ApiClient"
 import type { Resource } from "@fixpoint/core/KubeObject"
 import { apiVersion } from "@fixpoint/core/KubeObject"
-import { isRecord } from "./answer.ts"
+import { isRecord } from "./stored.ts"
 
 /** The path of the document of a group and version, from the index; undefined if there is none. */
 export const documentPath = (
@@ -53,9 +53,10 @@ export const schemaOf = (
   const follow = (name: string): JsonSchema => {
     const known = done.get(name)
     if (known !== undefined) return known
-    if (within.has(name) || !isRecord(schemas[name])) return anything
+    const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined
+    if (within.has(name) || !isRecord(schema)) return anything
     within.add(name)
-    const resolved = resolve(schemas[name]) as JsonSchema
+    const resolved = resolve(schema) as JsonSchema
     within.delete(name)
     done.set(name, resolved)
     return resolved

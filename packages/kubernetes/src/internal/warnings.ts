@@ -13,10 +13,9 @@ export const textsOf = (header: string | ReadonlyArray<string>): ReadonlyArray<s
   [header].flat().flatMap((line) => [...line.matchAll(pattern)].map(([, text]) => text!.replace(/\\(.)/g, "$1")))
 
 /** Logs each text once, at level Warning, with the object that first caused it. */
-export const makeWarnings = (): ((
-  operation: Operation,
-  header: string | ReadonlyArray<string>
-) => Effect.Effect<void>) => {
+export const makeWarnings = (
+  conceal: (text: string) => string
+): ((operation: Operation, header: string | ReadonlyArray<string>) => Effect.Effect<void>) => {
   const told = new Set<string>()
   return ({ ref, resource, verb }, header) =>
     Effect.forEach(
@@ -27,7 +26,7 @@ export const makeWarnings = (): ((
           if (told.size >= remembered) told.clear()
           told.add(text)
           const object = ref === undefined ? "" : ` ${formatRef(ref)}`
-          return Effect.logWarning(`the API server warns at ${verb} ${resource}${object}: ${text}`)
+          return Effect.logWarning(`the API server warns at ${verb} ${resource}${object}: ${conceal(text)}`)
         }),
       { discard: true }
     )

@@ -8,8 +8,10 @@ import type * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
 import type { HttpStream } from "../Transport.ts"
 import { headerOf } from "./answer.ts"
+import { refusalBytesMax } from "./exchange.ts"
+import { Gathered } from "./gathered.ts"
 import * as Lines from "./lines.ts"
-import { type Line, parse } from "./watchEvent.ts"
+import { type Line, parse, type Watched } from "./watchEvent.ts"
 
 export type Failure =
   | Exclude<Line, { readonly _tag: "Event" }>
@@ -19,25 +21,19 @@ export type Failure =
 const lineBytes = 32 * 1024 * 1024
 /** How much later than asked a server may end a watch before it counts as gone. */
 const graceMillis = 10_000
-/** Of an error's body no more is read. */
-const textBytes = 1024 * 1024
 
 const unreachable = (message: string): Failure => ({ _tag: "Unreachable", message })
 
 /** The body of a refused watch. */
 export const text = (body: HttpStream, idleMillis: number): Effect.Effect<string, { readonly message: string }> =>
   Effect.gen(function* () {
-    const chunks: Array<Buffer> = []
-    let bytes = 0
-    while (bytes < textBytes) {
+    const gathered = new Gathered(refusalBytesMax)
+    while (gathered.bytes < gathered.max) {
       const next = yield* body.read
       if (next === undefined) break
-      for (const chunk of next) {
-        chunks.push(chunk)
-        bytes += chunk.length
-      }
+      for (const chunk of next) gathered.add(chunk)
     }
-    return Buffer.concat(chunks).toString("utf8")
+    return gathered.text()
   }).pipe(
     Effect.timeoutOrElse({
       duration: idleMillis,
@@ -57,27 +53,27 @@ interface Step {
 }
 
 /** The end of the body: clean, or inside a line (B12). A last line may lack its end. */
-const finish = ({ pending }: Reading): Step => {
+const finish = ({ pending }: Reading, watched: Watched): Step => {
   const over = (end: "clean" | Failure, events: ReadonlyArray<WatchEvent> = []): Step => ({
     events,
     reading: { pending: undefined, over: end }
   })
   const line = Lines.rest(pending)
   if (line === undefined) return over("clean")
-  const read = parse(line)
+  const read = parse(line, watched)
   if (read._tag === "Event") return over("clean", [read.event])
   return over(read._tag === "Error" || !line.startsWith("{") ? read : unreachable("the stream ended inside an event"))
 }
 
 /** The events of what came, up to the first line that is none: nothing behind that is read. */
-const take = (reading: Reading, chunks: ReadonlyArray<Buffer>): Step => {
+const take = (reading: Reading, chunks: ReadonlyArray<Buffer>, watched: Watched): Step => {
   const events: Array<WatchEvent> = []
   let pending = reading.pending
   for (const chunk of chunks) {
     const split = Lines.split(pending, chunk)
     pending = split.pending
     for (const line of split.lines) {
-      const read = parse(line)
+      const read = parse(line, watched)
       if (read._tag !== "Event") return { events, reading: { pending: undefined, over: read } }
       events.push(read.event)
     }
@@ -124,7 +120,7 @@ const wait = (
 /** The events, in the chunks that they came in. Those before a failure come first. */
 export const events = <E>(
   body: HttpStream,
-  options: Limits & { readonly failure: (failure: Failure) => E }
+  options: Limits & { readonly watched: Watched; readonly failure: (failure: Failure) => E }
 ): Stream.Stream<WatchEvent, E> => {
   const type = headerOf(body.headers, "content-type")
   if (type !== undefined && !type.includes("json")) {
@@ -137,7 +133,7 @@ export const events = <E>(
       if (reading.over === "clean") return Cause.done()
       if (reading.over !== undefined) return Effect.fail(options.failure(reading.over))
       return Effect.flatMap(Effect.mapError(wait(body, options, endMillis), options.failure), (chunks) => {
-        const step = chunks === undefined ? finish(reading) : take(reading, chunks)
+        const step = chunks === undefined ? finish(reading, options.watched) : take(reading, chunks, options.watched)
         reading = step.reading
         return Arr.isReadonlyArrayNonEmpty(step.events) ? Effect.succeed(step.events) : next
       })

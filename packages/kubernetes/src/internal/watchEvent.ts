@@ -1,7 +1,7 @@
 /** Reads one line of a watch, pure. Whatever is not an event of the protocol is told apart, never handed on as data (B1, B12). */
 import type { WatchEvent } from "@fixpoint/core/ApiClient"
-import type { KubeObject } from "@fixpoint/core/KubeObject"
-import { isRecord } from "./answer.ts"
+import type { KubeObject, Resource } from "@fixpoint/core/KubeObject"
+import { isRecord, storedFault } from "./stored.ts"
 
 export type Line =
   | { readonly _tag: "Event"; readonly event: WatchEvent }
@@ -29,22 +29,30 @@ const bookmark = (object: unknown): Line => {
   }
 }
 
-const isStored = (object: unknown): object is KubeObject =>
-  isRecord(object) &&
-  typeof object.apiVersion === "string" &&
-  typeof object.kind === "string" &&
-  isRecord(object.metadata) &&
-  typeof object.metadata.name === "string" &&
-  typeof object.metadata.resourceVersion === "string"
+/** What is watched. */
+export interface Watched {
+  readonly resource: Resource
+  readonly namespace: string | undefined
+}
+
+const changed = (type: "ADDED" | "MODIFIED" | "DELETED", { namespace, resource }: Watched, object: unknown): Line => {
+  const fault = storedFault(resource, { namespace }, object)
+  if (fault !== undefined) return malformed(`an event ${type} of ${fault}`)
+  const stored = object as KubeObject
+  // The position of the watch follows it.
+  if (stored.metadata.resourceVersion === undefined) return malformed(`an event ${type} of an object without a version`)
+  return { _tag: "Event", event: { type, object: stored } }
+}
 
 const errorCode = (status: unknown): number => {
   if (!isRecord(status)) return 500
-  if (typeof status.code === "number" && status.code >= 400) return status.code
+  if (Number.isInteger(status.code) && Number(status.code) >= 400 && Number(status.code) < 600)
+    return Number(status.code)
   return status.reason === "Expired" || status.reason === "Gone" ? 410 : 500
 }
 
 /** The meaning of a line. Texts of failures name what is wrong and never quote the line: it may hold a Secret. */
-export const parse = (line: string): Line => {
+export const parse = (line: string, watched: Watched): Line => {
   let value: unknown
   try {
     value = JSON.parse(line)
@@ -56,9 +64,7 @@ export const parse = (line: string): Line => {
     case "ADDED":
     case "MODIFIED":
     case "DELETED":
-      return isStored(value.object)
-        ? { _tag: "Event", event: { type: value.type, object: value.object } }
-        : malformed(`an event ${value.type} without an object`)
+      return changed(value.type, watched, value.object)
     case "BOOKMARK":
       return bookmark(value.object)
     case "ERROR":
