@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import { digest } from "./digest.ts"
 import * as Discovery from "./discovery.ts"
 import type { JsonObject } from "./json.ts"
+import * as OpenApi from "./openApi.ts"
 import * as Refusal from "./refusal.ts"
 import type { State } from "./state.ts"
 
@@ -22,13 +23,16 @@ export interface DocumentRequest {
 }
 
 export interface Document {
-  /** 200; 404 and 406 with a Status. */
+  /** 200; 301 where `location` says; 404 and 406, with a Status but for schemas. */
   readonly code: number
   readonly contentType: string
   /** JSON as a value; a text is a body as it stands, made once for all that ask. */
   readonly body: JsonObject | string
   /** With its quotes: a request whose If-None-Match has it may be answered by a 304. */
   readonly etag?: string
+  readonly location?: string
+  /** For the header of this name. */
+  readonly cacheControl?: string
 }
 
 const json = "application/json"
@@ -125,6 +129,35 @@ const discoveryAt = (state: State, path: string, { accept, address = "" }: Docum
   return { code: 200, contentType: aggregatedJson, body: text, etag: `"${digest(text)}"` }
 }
 
+const schemaForm = (accept: string | undefined): boolean => negotiate(accept, false) === "plain"
+
+/** The document of a group version: for ever under the name that the index gives it, and moved there under an older one. */
+const schemasAt = (state: State, request: DocumentRequest, path: string): Effect.Effect<Document | undefined> => {
+  const one = Discovery.groupVersionsOf(state).find((own) => OpenApi.documentPath(own) === path)
+  if (one === undefined) return Effect.succeed({ code: 404, contentType: json, body: "" })
+  if (!schemaForm(request.accept)) return Effect.succeed({ code: 406, contentType: json, body: "" })
+  const tag = OpenApi.tagOf(state, one)
+  const etag = `"${tag}"`
+  const hash = request.query?.hash ?? ""
+  if (hash !== "" && hash !== tag) {
+    return Effect.succeed({ code: 301, contentType: json, body: "", etag, location: OpenApi.documentUrl(state, one) })
+  }
+  return Effect.map(OpenApi.load, (data) => ({
+    code: 200,
+    contentType: json,
+    body: JSON.stringify(OpenApi.document(state, data, one)),
+    etag,
+    cacheControl: hash === "" ? "no-cache, private" : "public, max-age=31536000, immutable"
+  }))
+}
+
 /** The document at a path, by a GET; undefined if the path leads to none. */
 export const documentAt = (state: State, request: DocumentRequest): Effect.Effect<Document | undefined> =>
-  Effect.sync(() => discoveryAt(state, request.path.replace(/\/$/, ""), request))
+  Effect.suspend((): Effect.Effect<Document | undefined> => {
+    const path = request.path.replace(/\/$/, "")
+    if (path === "/openapi/v3") {
+      return Effect.succeed({ code: 200, contentType: "text/plain; charset=utf-8", body: OpenApi.index(state) })
+    }
+    const [, inside] = /^\/openapi\/v3\/(.+)$/.exec(path) ?? []
+    return inside === undefined ? Effect.succeed(discoveryAt(state, path, request)) : schemasAt(state, request, inside)
+  })
