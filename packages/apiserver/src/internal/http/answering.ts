@@ -1,6 +1,11 @@
 /** Sends answers: headers as the real server sets them, gzip for large bodies, and the end of a connection where an answer is lost. */
 import * as zlib from "node:zlib"
 import type { ApiError } from "@fixpoint/core/ApiError"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Refusal from "../refusal.ts"
 import type { Response } from "../request.ts"
 import * as Accept from "./accept.ts"
 import { encode, type Encoded } from "./encoding.ts"
@@ -76,15 +81,37 @@ export const send = (site: Site, visit: Visit, response: Response, form: Accept.
   sendBytes(site, visit, response, encode(response, { media, pretty: isPretty(visit, form) }))
 }
 
-/** What a hook made of the request: an answer, or a connection that breaks. */
-export const sendFailure = (site: Site, visit: Visit, error: ApiError): void => {
-  const response = responseOf(error)
-  if (response !== undefined) return send(site, visit, response)
-  breakOff(site, visit)
+/** Sends why not. */
+export const sendRefusal = (site: Site, visit: Visit, { body, code, retryAfterSeconds }: Refusal.Refusal): void =>
+  send(site, visit, { code, body, warnings: [], ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) })
+
+/** A fault of ours: it is logged, and the client is told that it was none of its own. */
+export const sendDefect = (site: Site, visit: Visit, error: unknown): void => {
+  site.fork(Effect.logError(`${visit.incoming.method} ${visit.url.path} met a fault of the API server`, error))
+  const { outgoing } = visit
+  if (outgoing.headersSent) outgoing.destroy()
+  else sendRefusal(site, visit, Refusal.internal(`Internal error occurred: ${String(error)}`))
 }
 
 /** The connection breaks without an answer; the audit calls that 0. */
-export const breakOff = (site: Site, visit: Visit): void => {
-  conclude(site, visit, 0, 0)
+const breakOff = (site: Site, visit: Visit): void => {
+  if (!visit.outgoing.headersSent) conclude(site, visit, 0, 0)
   visit.incoming.socket.destroy()
+}
+
+/**
+ * Runs an effect that sends the answer. A hook's failure is an answer or a connection that breaks; so is an interruption, which is how a hook lets a
+ * caller crash. A client that goes away ends it.
+ */
+export const conduct = (site: Site, visit: Visit, effect: Effect.Effect<void, ApiError>): void => {
+  const fiber = site.fork(effect)
+  fiber.addObserver((exit) => {
+    if (Exit.isSuccess(exit)) return
+    const error = Cause.findErrorOption(exit.cause)
+    const response = Option.isSome(error) ? responseOf(error.value) : undefined
+    if (response !== undefined) send(site, visit, response)
+    else if (Option.isSome(error) || Cause.hasInterruptsOnly(exit.cause)) breakOff(site, visit)
+    else sendDefect(site, visit, Cause.squash(exit.cause))
+  })
+  visit.outgoing.once("close", () => fiber.interruptUnsafe())
 }

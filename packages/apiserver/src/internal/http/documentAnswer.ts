@@ -1,9 +1,8 @@
 /** Answers what is no resource: health, metrics, discovery, the version and the schemas. */
 import * as Effect from "effect/Effect"
-import type { ApiError } from "@fixpoint/core/ApiError"
 import { documentAt, type Document } from "../documents.ts"
 import * as Exchange from "../exchange.ts"
-import { breakOff, sendBytes, sendFailure } from "./answering.ts"
+import { conduct, sendBytes } from "./answering.ts"
 import type { Site, Visit } from "./site.ts"
 
 const plainText = "text/plain; charset=utf-8"
@@ -32,21 +31,16 @@ export const answerDocument = (site: Site, visit: Visit): void => {
   if (health.test(path)) return text(site, visit, 200, "ok")
   if (path === "/metrics") return text(site, visit, 200, site.metrics.text(), metricsText)
   if (incoming.method !== "GET" && incoming.method !== "HEAD") return sendDocument(site, visit, undefined)
-  const { calls, server } = site.running
+  const { server } = site.running
   const request = { path, query: url.query, accept: incoming.headers.accept, address: incoming.headers.host }
   const reading = Exchange.read(
     site.running,
     { verb: "discover", resource: path },
     Effect.suspend(() => documentAt(server.state, request))
   )
-  const fiber = site.fork(
-    reading.pipe(
-      Effect.matchEffect({
-        onSuccess: (found) => Effect.sync(() => sendDocument(site, visit, found)),
-        onFailure: (error: ApiError) => Effect.sync(() => sendFailure(site, visit, error))
-      }),
-      Effect.onInterrupt(() => Effect.sync(() => breakOff(site, visit)))
-    )
+  conduct(
+    site,
+    visit,
+    Effect.map(reading, (found) => sendDocument(site, visit, found))
   )
-  if (calls.hooked()) visit.outgoing.once("close", () => fiber.interruptUnsafe())
 }

@@ -45,7 +45,7 @@ export const encode = (
     const value = bare === undefined ? body : withoutTypes(bare)
     const text =
       media === "application/yaml"
-        ? Yaml.stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 })
+        ? Yaml.stringify(value, { aliasDuplicateObjects: false, lineWidth: 0, compat: "yaml-1.1" })
         : JSON.stringify(value, null, 2)
     return { contentType: media, bytes: Buffer.from(text) }
   }

@@ -127,11 +127,10 @@ const siteOf = (
   context: Context.Context<never>
 ): Site => {
   const clock = Context.get(context, Clock.Clock)
-  const fork = Effect.runForkWith(context)
   return {
     running,
     now: () => clock.currentTimeMillisUnsafe(),
-    fork: (effect) => fork(effect),
+    fork: Effect.runForkWith(context),
     userOf: authenticator(tokens, clientCa),
     audit,
     metrics: Metrics.make(),
@@ -153,12 +152,8 @@ export const make = (running: Running, options: ListenOptions): Effect.Effect<Li
     const server = yield* makeServer(certificate, options.clientCa)
     const context = yield* Effect.context<never>()
     const site = siteOf(running, options, tokens, context)
-    const log = Effect.runForkWith(context)
     server.maxConnections = connectionsMost
-    server.on(
-      "request",
-      handle(site, (error) => void log(Effect.logError("a request met a fault of the API server", error)))
-    )
+    server.on("request", handle(site))
     server.on("clientError", answerGarbage)
     const sockets = trackSockets(server)
     const close = yield* Effect.cached(closing(server, sockets))

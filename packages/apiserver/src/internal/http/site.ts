@@ -14,7 +14,7 @@ export interface Site {
   readonly running: Running
   /** Milliseconds since 1970, by the clock of the server. */
   readonly now: () => number
-  readonly fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
+  readonly fork: <E>(effect: Effect.Effect<void, E>) => Fiber.Fiber<void, E>
   /** Undefined: nobody has that token (401). */
   readonly userOf: (incoming: http.IncomingMessage) => User | undefined
   readonly audit: ((entry: AuditEntry) => void) | undefined

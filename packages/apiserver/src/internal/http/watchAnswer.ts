@@ -4,19 +4,15 @@
  * Guarantees: the lines come in the order of the events; what waits for a slow reader is bounded, and a reader that is too far behind is ended; nothing
  * of a watch outlives its connection.
  */
-import type { ApiError } from "@fixpoint/core/ApiError"
+import type { ApiError, Operation } from "@fixpoint/core/ApiError"
 import * as Effect from "effect/Effect"
+import type { Definition } from "../definition.ts"
 import * as Exchange from "../exchange.ts"
 import { type Sink, watchCapacity } from "../server.ts"
 import type { Watch, WireEvent } from "../watching.ts"
-import { breakOff, headersOf } from "./answering.ts"
+import { conduct, headersOf, send } from "./answering.ts"
+import type { Shown } from "./shaping.ts"
 import { conclude, type Site, type Visit } from "./site.ts"
-
-/** How a watch shows the objects of its events. `name` tells apart the forms that one line serves. */
-export interface Shown {
-  readonly name: string
-  readonly shape: (object: unknown, first: boolean) => unknown
-}
 
 /** Of lines that wait for a reader, beside what the socket holds: 8 MiB, and less when all readers together are far behind. */
 const waitingMost = 8_388_608
@@ -34,6 +30,8 @@ class Writer implements Sink {
   readonly site: Site
   readonly visit: Visit
   readonly shown: Shown
+  /** Known from the start on. */
+  definition: Definition | undefined
   initial: ReadonlyArray<WireEvent> = []
   /** What came before the start. */
   early: Array<WireEvent> = []
@@ -60,7 +58,7 @@ class Writer implements Sink {
     const first = !this.headed
     this.headed = true
     return this.site.eventLine(event, first ? `${name} first` : name, (object) =>
-      event.type === "ERROR" ? object : shape(object, first)
+      event.type === "ERROR" ? object : shape(this.definition!, object, first)
     )
   }
 
@@ -86,7 +84,7 @@ class Writer implements Sink {
     if (this.started && !this.blocked) this.pump()
   }
 
-  start({ failed, initial }: Watch): void {
+  start({ definition, failed, initial }: Watch): void {
     const { outgoing } = this.visit
     outgoing.writeHead(200, headersOf(this.visit, { warnings: [] }, "application/json"))
     outgoing.flushHeaders()
@@ -94,6 +92,7 @@ class Writer implements Sink {
       this.blocked = false
       this.pump()
     })
+    this.definition = definition
     this.initial = this.early.length === 0 ? initial : [...initial, ...this.early]
     this.early = []
     this.started = true
@@ -147,41 +146,27 @@ class Writer implements Sink {
   }
 }
 
-/** Answers a watch until it ends on either side. `refused` sends what is no watch. */
+/** Answers a watch until it ends on either side. */
 export const answerWatch = (
   site: Site,
   visit: Visit,
-  operation: Parameters<typeof Exchange.openWatch>[1],
+  operation: Operation,
   request: Exchange.Unstamped,
-  shown: Shown,
-  refused: (
-    response: Extract<Effect.Success<ReturnType<typeof Exchange.openWatch>>, { readonly code: number }>
-  ) => void,
-  failed: (error: ApiError) => void
+  shown: Shown
 ): void => {
-  const { outgoing } = visit
   const writer = new Writer(site, visit, shown)
-  const watching = Effect.scoped(
-    Effect.gen(function* () {
-      const opened = yield* Exchange.openWatch(site.running, operation, request, writer)
-      if ("code" in opened) return refused(opened)
-      yield* Effect.callback<void>((resume) => {
-        writer.done = () => resume(Effect.void)
-        writer.start(opened)
-      })
+  const watching = Effect.gen(function* () {
+    const opened = yield* Exchange.openWatch(site.running, operation, request, writer)
+    if ("code" in opened) return send(site, visit, opened)
+    visit.outgoing.once("close", () => conclude(site, visit, 200, writer.bytes))
+    yield* Effect.callback<void>((resume) => {
+      writer.done = () => resume(Effect.void)
+      writer.start(opened)
     })
-  )
-  const fiber = site.fork(
-    watching.pipe(
-      Effect.catch((error) => Effect.sync(() => failed(error))),
-      Effect.onInterrupt(() =>
-        Effect.sync(() => void (outgoing.headersSent || outgoing.destroyed || breakOff(site, visit)))
-      ),
-      Effect.ensuring(Effect.sync(() => writer.release()))
-    )
-  )
-  outgoing.once("close", () => {
-    if (writer.started) conclude(site, visit, 200, writer.bytes)
-    fiber.interruptUnsafe()
   })
+  const released = Effect.ensuring(
+    watching,
+    Effect.sync(() => writer.release())
+  )
+  conduct(site, visit, Effect.scoped(released))
 }
