@@ -30,6 +30,8 @@ export interface ValidationOptions {
   readonly subresource?: "status"
   /** What was found before, of metadata: it comes first, and counts for whether rules were skipped. */
   readonly found?: ReadonlyArray<StatusCause>
+  /** What else was found: it comes before doubles in lists. */
+  readonly further?: ReadonlyArray<StatusCause>
 }
 
 /**
@@ -45,6 +47,7 @@ export const validate = (
   const causes = [
     ...(options.found ?? []),
     ...(options.subresource === "status" ? validateStatus(schema, value, old) : validateWhole(schema, value, old)),
+    ...(options.further ?? []),
     ...(old === undefined || listCauses(schema, old).length === 0 ? listCauses(schema, value) : [])
   ]
   return causes.some(({ reason }) => blocking.has(reason ?? "")) && hasRules(schema)

@@ -4,6 +4,7 @@ import type { KubeObject } from "@fixpoint/core/KubeObject"
 import type { Definition } from "./definition.ts"
 import * as ObjectMeta from "./objectMeta.ts"
 import { internal, invalid } from "./refusal.ts"
+import { scaleCauses } from "./scaling.ts"
 import type { Transaction } from "./state.ts"
 import { validate as validateSchema } from "./structuralSchema.ts"
 
@@ -34,6 +35,7 @@ export const check = ({ definition, live, namespace, object, subresource, versio
     ...(custom
       ? validateSchema(definition.schema, object, live, {
           found,
+          ...(definition.scale !== undefined && { further: scaleCauses(object, definition.scale, subresource) }),
           ...(subresource === "status" && { subresource })
         })
       : found)
