@@ -94,6 +94,10 @@ const outcomesOf = (seat: Seat, step: Step): Effect.Effect<ReadonlyArray<Outcome
   return Effect.map(runCommand(seat, typeof step === "string" ? { line: step } : step), (outcome) => [outcome])
 }
 
+const isUnordered = (step: Step): boolean => typeof step !== "string" && "unordered" in step
+
+const sorted = (text: string): string => text.split("\n").toSorted().join("\n")
+
 const runScene = Effect.fnUntraced(function* (target: Target, folder: string, scene: Scene) {
   const seat = seatAt(target.kubectl, folder, scene.name)
   yield* Effect.sync(() => prepare(seat, target, scene))
@@ -101,13 +105,15 @@ const runScene = Effect.fnUntraced(function* (target: Target, folder: string, sc
   for (const step of scene.steps) {
     const lines = commandsOf(step)
     const outcomes = yield* outcomesOf(seat, step)
+    const said = (text: string): string =>
+      isUnordered(step) ? sorted(normalise(text, seat.folder)) : normalise(text, seat.folder)
     for (const [index, { code, stdout, stderr, milliseconds }] of outcomes.entries()) {
       answers.push({
         scene: scene.name,
         line: lines[index]!,
         code,
-        stdout: normalise(stdout, seat.folder),
-        stderr: normalise(stderr, seat.folder),
+        stdout: said(stdout),
+        stderr: said(stderr),
         milliseconds
       })
     }

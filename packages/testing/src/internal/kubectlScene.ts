@@ -7,6 +7,8 @@ export interface Command {
   readonly stdin?: string
   /** What `sed -i` does to the text that `kubectl edit` opens. */
   readonly editor?: string
+  /** A real server says it in another order from run to run (of a Go map): the lines are compared sorted. */
+  readonly unordered?: true
 }
 
 /** A command that goes on while others run: each of them starts when the output has so many lines, and it is ended at `lines`. */

@@ -46,7 +46,7 @@ export const serving: ReadonlyArray<Scene> = [
       "get --raw /version",
       "get --raw /api",
       "get --raw /apis/shop.example.com",
-      "get --raw /apis/shop.example.com/v1",
+      "get --raw /apis/shop.example.com/v1alpha1",
       "get --raw /apis/shop.example.com/v1/namespaces/default/widgets",
       "get --raw /apis/shop.example.com/v1/namespaces/default/widgets/absent",
       "get --raw /apis/nothing.example.com/v1",
@@ -82,7 +82,7 @@ export const serving: ReadonlyArray<Scene> = [
       "auth can-i get widgets/status -n access",
       "auth can-i get nothings",
       "auth can-i get /healthz",
-      "auth can-i --list"
+      { line: "auth can-i --list", unordered: true }
     ]
   }
 ]
