@@ -1,80 +1,16 @@
 /**
  * Makes `packages/apiserver/src/internal/builtInSchemaData.ts`: the schemas of built-in kinds, reduced from the OpenAPI documents of a running API server to what
- * list types, map keys, types, required fields, enums and defaults need. Defaults that the documents leave out are asked of the server: sample objects
- * are created by dry runs, and what comes back besides is a default.
+ * list types, map keys, patch strategies, types, required fields, enums and defaults need. Defaults that the documents leave out are asked of the server:
+ * sample objects are created by dry runs, and what comes back besides is a default. And `tableColumnData.ts` beside it: the columns of their Tables.
  *
  *     node scripts/builtInSchemas.ts <kubeconfig>
  */
-import { readFileSync, writeFileSync } from "node:fs"
-import * as https from "node:https"
-import { parse } from "yaml"
+import { writeFileSync } from "node:fs"
+import { documentPath, type Json, request, type Server, serverOf, table, wanted } from "./apiServer.ts"
 
-type Json = any
-
-const target = new URL("../packages/apiserver/src/internal/builtInSchemaData.ts", import.meta.url)
-
-/** `group/version` (`v1` for the core) and the kinds of it. */
-const wanted: Readonly<Record<string, ReadonlyArray<string>>> = {
-  v1: ["Namespace", "ConfigMap", "Secret", "Service", "ServiceAccount", "Pod", "PersistentVolumeClaim", "Event"],
-  "apps/v1": ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"],
-  "batch/v1": ["Job", "CronJob"],
-  "networking.k8s.io/v1": ["Ingress", "NetworkPolicy"],
-  "policy/v1": ["PodDisruptionBudget"],
-  "autoscaling/v2": ["HorizontalPodAutoscaler"],
-  "scheduling.k8s.io/v1": ["PriorityClass"],
-  "rbac.authorization.k8s.io/v1": ["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"],
-  "coordination.k8s.io/v1": ["Lease"],
-  "events.k8s.io/v1": ["Event"],
-  "apiextensions.k8s.io/v1": ["CustomResourceDefinition"]
-}
-
-interface Server {
-  readonly url: string
-  readonly ca: string | Buffer
-  readonly token: string
-}
-
-const serverOf = (path: string): Server => {
-  const config: Json = parse(readFileSync(path, "utf8"))
-  const { context } = config.contexts.find((one: Json) => one.name === config["current-context"])
-  const { cluster } = config.clusters.find((one: Json) => one.name === context.cluster)
-  const { user } = config.users.find((one: Json) => one.name === context.user)
-  if (typeof user.token !== "string") throw new Error(`the user ${context.user} of ${path} has no token`)
-  return {
-    url: cluster.server,
-    ca: cluster["certificate-authority-data"]
-      ? Buffer.from(cluster["certificate-authority-data"], "base64")
-      : readFileSync(cluster["certificate-authority"]),
-    token: user.token
-  }
-}
-
-const request = (server: Server, method: string, path: string, body?: unknown): Promise<Json> =>
-  new Promise((resolve, reject) => {
-    const sent = https.request(
-      `${server.url}${path}`,
-      {
-        method,
-        ca: server.ca,
-        headers: {
-          authorization: `Bearer ${server.token}`,
-          accept: "application/json",
-          "content-type": "application/json"
-        }
-      },
-      (answer) => {
-        const chunks: Array<Buffer> = []
-        answer.on("data", (chunk: Buffer) => chunks.push(chunk))
-        answer.on("end", () => {
-          const text = Buffer.concat(chunks).toString("utf8")
-          if (answer.statusCode !== undefined && answer.statusCode < 300) resolve(JSON.parse(text))
-          else reject(new Error(`${method} ${path}: ${answer.statusCode} ${text}`))
-        })
-      }
-    )
-    sent.on("error", reject)
-    sent.end(body === undefined ? undefined : JSON.stringify(body))
-  })
+const internal = new URL("../packages/apiserver/src/internal/", import.meta.url)
+const target = new URL("builtInSchemaData.ts", internal)
+const columnTarget = new URL("tableColumnData.ts", internal)
 
 /** Types that are not what their schema says. */
 const special: Readonly<Record<string, Json>> = {
@@ -82,7 +18,10 @@ const special: Readonly<Record<string, Json>> = {
   "io.k8s.apimachinery.pkg.api.resource.Quantity": { format: "quantity" }
 }
 
+const patching = ["x-kubernetes-patch-strategy", "x-kubernetes-patch-merge-key"]
+
 const kept = [
+  ...patching,
   "type",
   "format",
   "required",
@@ -107,15 +46,17 @@ const listType = (schema: Json): Json =>
 /** `isField`: only the fields of objects have defaults; those of items would stand for nulls. */
 const reduce = (schema: Json, isField: boolean): Json => {
   const filled = isField && schema.default !== undefined ? { default: schema.default } : {}
-  const mapType =
-    schema["x-kubernetes-map-type"] === undefined ? {} : { "x-kubernetes-map-type": schema["x-kubernetes-map-type"] }
+  const some = (names: ReadonlyArray<string>): Json =>
+    Object.fromEntries(names.filter((name) => schema[name] !== undefined).map((name) => [name, schema[name]]))
   const ref = refOf(schema)
-  if (ref !== undefined) return { ...(special[ref] ?? { $ref: ref }), ...mapType, ...filled }
+  if (ref !== undefined) {
+    return { ...(special[ref] ?? { $ref: ref }), ...some(["x-kubernetes-map-type", ...patching]), ...filled }
+  }
   if (schema.type === undefined) return { "x-kubernetes-preserve-unknown-fields": true }
   const map = (own: Record<string, Json>): Json =>
     Object.fromEntries(Object.entries(own).map(([name, property]) => [name, reduce(property, true)]))
   return {
-    ...Object.fromEntries(kept.filter((name) => schema[name] !== undefined).map((name) => [name, schema[name]])),
+    ...some(kept),
     ...listType(schema),
     ...(schema.properties !== undefined && { properties: map(schema.properties) }),
     ...(schema.items !== undefined && { items: reduce(schema.items, false) }),
@@ -202,10 +143,6 @@ const contextual = new Set([
   "storageClassName"
 ])
 
-const plurals: Readonly<Record<string, string>> = {
-  NetworkPolicy: "networkpolicies"
-}
-
 const isObject = (u: unknown): u is Record<string, Json> => typeof u === "object" && u !== null && !Array.isArray(u)
 
 /** Enters into the definitions what the answer has besides what was sent. */
@@ -233,13 +170,11 @@ const learn = (definitions: Record<string, Json>, schema: Json, sent: Json, answ
 }
 
 const main = async (): Promise<void> => {
-  const path = process.argv[2]
-  if (path === undefined) throw new Error("usage: node scripts/builtInSchemas.ts <kubeconfig>")
-  const server = serverOf(path)
+  const server = serverOf(process.argv[2])
   const documents: Record<string, Json> = {}
   const kinds: Record<string, string> = {}
   for (const [version, names] of Object.entries(wanted)) {
-    const document = await request(server, "GET", `/openapi/v3/${version === "v1" ? "api" : "apis"}/${version}`)
+    const document = await request(server, "GET", documentPath(version))
     Object.assign(documents, document.components.schemas)
     for (const [definition, schema] of Object.entries<Json>(document.components.schemas)) {
       for (const gvk of schema["x-kubernetes-group-version-kind"] ?? []) {
@@ -255,23 +190,74 @@ const main = async (): Promise<void> => {
     definitions[name] = reduce(documents[name], false)
     open.push(...refsIn(definitions[name]))
   }
+  const plurals = await pluralsOf(server)
   for (const [kind, sample] of Object.entries(samples)) {
     const [version = "", name = ""] = kind.split(" ")
-    const plural = plurals[name] ?? `${name.toLowerCase()}s`
-    const collection = `/${version === "v1" ? "api" : "apis"}/${version}/namespaces/default/${plural}?dryRun=All`
+    const collection = `${rootOf(version)}/namespaces/default/${plurals[kind]}?dryRun=All`
     const body = { apiVersion: version, kind: name, metadata: { name: "sample" }, ...sample }
     learn(definitions, { $ref: kinds[kind] }, body, await request(server, "POST", collection, body))
   }
   const { gitVersion } = await request(server, "GET", "/version")
   write(gitVersion, kinds, definitions)
+  await writeColumns(server, gitVersion, plurals)
 }
 
+const rootOf = (version: string): string => `/${version === "v1" ? "api" : "apis"}/${version}`
+
+/** By `group/version Kind`. */
+const pluralsOf = async (server: Server): Promise<Record<string, string>> => {
+  const plurals: Record<string, string> = {}
+  for (const [version, names] of Object.entries(wanted)) {
+    const { resources } = await request(server, "GET", rootOf(version))
+    for (const { kind, name } of resources) {
+      if (names.includes(kind) && !name.includes("/")) plurals[`${version} ${kind}`] = name
+    }
+  }
+  return plurals
+}
+
+const writeColumns = async (server: Server, version: string, plurals: Record<string, string>): Promise<void> => {
+  const columns: Record<string, string> = {}
+  const descriptions = new Map<string, number>()
+  const numberOf = (description: string): number => {
+    if (!descriptions.has(description)) descriptions.set(description, descriptions.size)
+    return descriptions.get(description)!
+  }
+  for (const [kind, plural] of Object.entries(plurals)) {
+    const path = `${rootOf(kind.split(" ")[0]!)}/${plural}?limit=1`
+    const { columnDefinitions } = await request(server, "GET", path, undefined, table)
+    columns[kind] = quoted(
+      JSON.stringify(
+        columnDefinitions.map((column: Json) => ({ ...column, description: numberOf(column.description) }))
+      )
+    )
+  }
+  writeFileSync(
+    columnTarget,
+    [
+      `/** Columns of the Tables of built-in kinds, made by scripts/builtInSchemas.ts from those of kube-apiserver ${version}. Not to be edited. */`,
+      "",
+      "/** By `group/version Kind`, as JSON: most are never read. A description is the number of one below. */",
+      "export const columns: Readonly<Record<string, string>> = {",
+      ...lines(columns),
+      "}",
+      "",
+      "export const descriptions: ReadonlyArray<string> = [",
+      [...descriptions.keys()].map((text) => `  ${JSON.stringify(text)}`).join(",\n"),
+      "]",
+      ""
+    ].join("\n")
+  )
+}
+
+const lines = (object: Record<string, string>): ReadonlyArray<string> =>
+  Object.entries(object)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, text], at, all) => `  ${JSON.stringify(name)}: ${text}${at === all.length - 1 ? "" : ","}`)
+
+const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`
+
 const write = (version: string, kinds: Record<string, string>, definitions: Record<string, Json>): void => {
-  const lines = (object: Record<string, string>): ReadonlyArray<string> =>
-    Object.entries(object)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, text], at, all) => `  ${JSON.stringify(name)}: ${text}${at === all.length - 1 ? "" : ","}`)
-  const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`
   writeFileSync(
     target,
     [

@@ -1,5 +1,6 @@
 /** The built-in kinds that are served from the start, and what each does beyond its schema. */
 import type { KubeObject } from "@fixpoint/core/KubeObject"
+import { builtInPrinter } from "./builtInPrinters.ts"
 import { builtInBlank, builtInResetFields, builtInSchema } from "./builtInSchemas.ts"
 import { customResourceDefinitionRules } from "./customResources.ts"
 import type { Definition, GenerationRule, KindRules } from "./definition.ts"
@@ -7,7 +8,6 @@ import * as Events from "./events.ts"
 import { leaseRules } from "./leases.ts"
 import { namespaceRules } from "./namespaces.ts"
 import type { NameRule } from "./objectMeta.ts"
-import { plainPrinter } from "./printerColumns.ts"
 import type { FieldLabels } from "./selector.ts"
 import { secretRules, configMapRules } from "./configuration.ts"
 import { serviceRules } from "./services.ts"
@@ -337,7 +337,7 @@ const define = (kind: BuiltIn): Definition => {
     toStorage: (object) => object,
     fromStorage: (object) => object,
     resetFields: (subresource) => builtInResetFields(kind, subresource),
-    printer: plainPrinter,
+    printer: builtInPrinter(kind),
     blank: builtInBlank(kind)
   }
 }

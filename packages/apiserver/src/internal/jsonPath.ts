@@ -1,6 +1,8 @@
 /**
  * The paths of printer columns, `.status.conditions[?(@.type=="Ready")].status`, as client-go reads them: fields, indices, slices, unions, wildcards,
  * descent and filters. Ranges (`{range}`) mean nothing within one action.
+ *
+ * Caveat: the members of an object come in their order here, where Go takes them by chance.
  */
 import { isList, isObject } from "./json.ts"
 

@@ -68,7 +68,7 @@ const cellOf = (type: string, path: JsonPath, object: KubeObject, now: number): 
   if (value === null) return null
   switch (type) {
     case "integer":
-      return typeof value === "number" ? Math.trunc(value) : null
+      return typeof value === "number" ? wholeOf(value) : null
     case "number":
       return typeof value === "number" ? value : null
     case "boolean":
@@ -78,6 +78,9 @@ const cellOf = (type: string, path: JsonPath, object: KubeObject, now: number): 
   }
   return null
 }
+
+/** As Go makes an int64 of it: what does not fit is the smallest. */
+const wholeOf = (value: number): number => (Math.abs(value) < 2 ** 63 ? Math.trunc(value) : -(2 ** 63))
 
 /** Lists and objects as JSON, numbers as Go prints them. */
 const textOf = (value: unknown): string => {

@@ -9,6 +9,7 @@ import type { Definition, TableColumn, TableRow } from "./definition.ts"
 import { isList, type JsonObject } from "./json.ts"
 import { scalePrinter } from "./printerColumns.ts"
 import { isStatus } from "./request.ts"
+import type { Bookmark } from "./watching.ts"
 
 /** The form of meta.k8s.io that was asked for. */
 export type MetaVersion = "v1" | "v1beta1"
@@ -42,7 +43,8 @@ export interface PartialObjectMetadataList {
   readonly kind: "PartialObjectMetadataList"
   readonly apiVersion: `meta.k8s.io/${MetaVersion}`
   readonly metadata: ListMeta
-  readonly items: ReadonlyArray<PartialObjectMetadata>
+  /** Null if there are none. */
+  readonly items: ReadonlyArray<PartialObjectMetadata> | null
 }
 
 /** What a row bears of its object. The server's default is the metadata. */
@@ -59,7 +61,7 @@ export interface TableOptions {
 }
 
 /** One object, list or bookmark, as an answer or an event bears it. */
-export type Body = KubeObject | JsonObject
+export type Body = KubeObject | JsonObject | Bookmark
 
 const itemsOf = (body: Body): ReadonlyArray<KubeObject> | undefined => {
   const { items, kind } = body as { readonly items?: unknown; readonly kind?: unknown }
@@ -141,6 +143,6 @@ export const partialOf = (
     kind: "PartialObjectMetadataList",
     apiVersion: `meta.k8s.io/${version}`,
     metadata: listMeta(body, true),
-    items: items.map((item) => partial(item, version))
+    items: items.length === 0 ? null : items.map((item) => partial(item, version))
   }
 }

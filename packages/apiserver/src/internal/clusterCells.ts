@@ -1,0 +1,137 @@
+/** What tables print of everything around workloads: configuration, networks, access, leases and events. */
+import * as Cells from "./cells.ts"
+import { age } from "./humanDuration.ts"
+import type { JsonObject } from "./json.ts"
+
+const { ageOf, isSet, join, nameOf, number, object, objects, or, size, text, texts } = Cells
+
+export const namespace: Cells.Cells = (one, now) => [nameOf(one), text(object(one.status).phase), ageOf(one, now)]
+
+export const configMap: Cells.Cells = (one, now) => [
+  nameOf(one),
+  size(one.data) + size(one.binaryData),
+  ageOf(one, now)
+]
+
+export const secret: Cells.Cells = (one, now) => [nameOf(one), text(one.type), size(one.data), ageOf(one, now)]
+
+export const serviceAccount: Cells.Cells = (one, now) => [nameOf(one), ageOf(one, now)]
+
+const externalAddress = ({ externalIPs, externalName, type }: JsonObject, status: unknown): string => {
+  const own = texts(externalIPs)
+  switch (type) {
+    case "ClusterIP":
+    case "NodePort":
+      return join(own) || "<none>"
+    case "LoadBalancer": {
+      const balanced = Cells.ingressPoints(status)
+      return join([...(balanced === "" ? [] : [balanced]), ...own]) || "<pending>"
+    }
+    case "ExternalName":
+      return text(externalName)
+  }
+  return "<unknown>"
+}
+
+export const service: Cells.Cells = (one, now) => {
+  const spec = object(one.spec)
+  const ports = objects(spec.ports).map(
+    ({ nodePort, port, protocol }) =>
+      `${number(port)}${number(nodePort) > 0 ? `:${number(nodePort)}` : ""}/${text(protocol)}`
+  )
+  const addresses = texts(spec.clusterIPs)
+  return [
+    nameOf(one),
+    text(spec.type),
+    addresses.length === 0 ? "<none>" : addresses[0],
+    externalAddress(spec, one.status),
+    join(ports) || "<none>",
+    ageOf(one, now),
+    Cells.labels(spec.selector)
+  ]
+}
+
+const hostsMost = 3
+
+/** Rules without a host take no place; that there are more is told only once there are three hosts. */
+const hosts = (rules: ReadonlyArray<JsonObject>): string => {
+  const shown: Array<string> = []
+  let isMore = false
+  for (const rule of rules) {
+    if (shown.length === hostsMost) isMore = true
+    if (!isMore && text(rule.host) !== "") shown.push(text(rule.host))
+  }
+  if (shown.length === 0) return "*"
+  return `${join(shown)}${isMore ? ` + ${rules.length - hostsMost} more...` : ""}`
+}
+
+export const ingress: Cells.Cells = (one, now) => {
+  const { ingressClassName, rules, tls } = object(one.spec)
+  return [
+    nameOf(one),
+    isSet(ingressClassName) ? text(ingressClassName) : "<none>",
+    hosts(objects(rules)),
+    Cells.ingressPoints(one.status),
+    objects(tls).length === 0 ? "80" : "80, 443",
+    ageOf(one, now)
+  ]
+}
+
+export const networkPolicy: Cells.Cells = (one, now) => [
+  nameOf(one),
+  Cells.selector(object(one.spec).podSelector) || "<none>",
+  ageOf(one, now)
+]
+
+/** Of a RoleBinding or a ClusterRoleBinding. */
+export const binding: Cells.Cells = (one, now) => {
+  const { kind, name } = object(one.roleRef)
+  const subjects = (of: string): ReadonlyArray<JsonObject> => objects(one.subjects).filter((each) => each.kind === of)
+  const names = (of: string): string =>
+    subjects(of)
+      .map((each) => text(each.name))
+      .join(", ")
+  return [
+    nameOf(one),
+    `${text(kind)}/${text(name)}`,
+    ageOf(one, now),
+    names("User"),
+    names("Group"),
+    subjects("ServiceAccount")
+      .map((each) => `${text(each.namespace)}/${text(each.name)}`)
+      .join(", ")
+  ]
+}
+
+export const priorityClass: Cells.Cells = (one, now) => [
+  nameOf(one),
+  number(one.value),
+  one.globalDefault === true,
+  ageOf(one, now),
+  text(one.preemptionPolicy)
+]
+
+export const lease: Cells.Cells = (one, now) => [nameOf(one), text(object(one.spec).holderIdentity), ageOf(one, now)]
+
+/** Of an Event in the core form. */
+export const event: Cells.Cells = (one, now) => {
+  const { fieldPath, kind, name } = object(one.involvedObject)
+  const { component, host } = object(one.source)
+  const first = isSet(one.firstTimestamp) ? age(one.firstTimestamp, now) : age(one.eventTime, now)
+  const last = isSet(one.lastTimestamp) ? age(one.lastTimestamp, now) : first
+  const target = text(kind).toLowerCase()
+  const reporter = [or(component, text(one.reportingComponent)), or(host, text(one.reportingInstance))]
+  const series = isSet(one.series) ? object(one.series) : undefined
+  return [
+    series === undefined ? last : age(series.lastObservedTime, now),
+    text(one.type),
+    text(one.reason),
+    text(name) === "" ? target : `${target}/${text(name)}`,
+    text(fieldPath),
+    reporter[1] === "" ? reporter[0] : reporter.join(", "),
+    text(one.message).trim(),
+    first,
+    series === undefined ? number(one.count) || 1 : number(series.count),
+    nameOf(one)
+  ]
+}
