@@ -78,7 +78,7 @@ const bodies: ReadonlyArray<readonly [what: string, attack: Attack, ends: Readon
       visit.write("HTTP/1.1 500 X\r\ntransfer-encoding: chunked\r\n\r\n")
       flood(visit, chunk(letters))
     },
-    { get: /500 ServerError: xxx/, create: /500 ServerError: xxx/, watch: /500 ServerError: xxx/ }
+    { get: /500/, create: /500/, watch: /500/ }
   ],
   [
     "of an error in single bytes without end",
@@ -86,7 +86,7 @@ const bodies: ReadonlyArray<readonly [what: string, attack: Attack, ends: Readon
       visit.write("HTTP/1.1 500 X\r\ntransfer-encoding: chunked\r\n\r\n")
       flood(visit, single)
     },
-    { get: /500 ServerError: xxx/, create: /500 ServerError: xxx/, watch: /500 ServerError: xxx/ }
+    { get: /500/, create: /500/, watch: /500/ }
   ],
   [
     "that says that it has ten gigabytes",
