@@ -79,7 +79,7 @@ const found = (body: JsonObject | undefined): Document | undefined =>
   body === undefined ? undefined : { code: 200, contentType: json, body }
 
 /** As kubectl prints it, and as clients compare it: nothing of how this program was built. */
-const version: JsonObject = {
+const version = {
   major: "1",
   minor: "36",
   emulationMajor: "1",
@@ -99,8 +99,6 @@ const plainAt = (state: State, path: string, address: string): JsonObject | unde
   const parts = path.slice(1).split("/")
   const [root, group, groupVersion] = parts
   switch (`${root} ${parts.length}`) {
-    case "version 1":
-      return version
     case "api 1":
       return Discovery.apiVersions(address)
     case "apis 1":
@@ -116,6 +114,8 @@ const plainAt = (state: State, path: string, address: string): JsonObject | unde
 }
 
 const discoveryAt = (state: State, path: string, { accept, address = "" }: DocumentRequest): Document | undefined => {
+  // Whatever is asked for, and written for people.
+  if (path === "/version") return { code: 200, contentType: json, body: JSON.stringify(version, undefined, 2) }
   const plain = plainAt(state, path, address)
   if (plain === undefined) {
     // Another version of a built-in group is missed by name.

@@ -217,19 +217,21 @@ export const list = (
     return true
   })
   const token = next === undefined ? undefined : encodeToken({ rv, start: `/${next.slice(prefix.length)}\u0000` })
+  const { apiVersion, custom, listKind: kind } = definition
+  const remainingItemCount = token !== undefined && selector === undefined ? { remainingItemCount: remaining } : {}
+  const resourceVersion = String(rv)
   return {
     code: 200,
-    body: {
-      kind: definition.listKind,
-      apiVersion: definition.apiVersion,
-      metadata: {
-        resourceVersion: String(rv),
-        ...(token !== undefined ? { continue: token } : definition.custom && { continue: "" }),
-        ...(token !== undefined && selector === undefined && { remainingItemCount: remaining })
-      },
-      items
-    },
+    // In the order of the real server: by name where nothing is known of the kind, else as its type has the fields.
+    body: custom
+      ? { apiVersion, items, kind, metadata: { continue: token ?? "", ...remainingItemCount, resourceVersion } }
+      : {
+          kind,
+          apiVersion,
+          metadata: { resourceVersion, ...(token !== undefined && { continue: token }), ...remainingItemCount },
+          items
+        },
     warnings: [],
-    bareItems: !definition.custom
+    bareItems: !custom
   }
 }

@@ -46,7 +46,6 @@ export const serving: ReadonlyArray<Scene> = [
       "get --raw /version",
       "get --raw /api",
       "get --raw /apis/shop.example.com",
-      "get --raw /apis/shop.example.com/v1alpha1",
       "get --raw /apis/shop.example.com/v1/namespaces/default/widgets",
       "get --raw /apis/shop.example.com/v1/namespaces/default/widgets/absent",
       "get --raw /apis/nothing.example.com/v1",

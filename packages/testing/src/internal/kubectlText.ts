@@ -10,7 +10,7 @@ const rules: ReadonlyArray<readonly [RegExp, string]> = [
   [/^([EIW])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ /gm, "$1<time> "],
   [/\b(resource ?version\\?["']?: *\\?["']?)\d+/gi, "$1<version>"],
   // How a server was built.
-  [/("(?:gitCommit|gitTreeState|goVersion|platform)": )"[^"]*"/g, '$1"<version>"'],
+  [/("(?:gitCommit|gitTreeState|goVersion|compiler|platform)": )"[^"]*"/g, '$1"<version>"'],
   [/(?<=127\.0\.0\.1:)\d+/g, "<port>"],
   // As wide as the column that it stands in.
   [/\b10\.0\.0\.\d{1,3}\b *(?= {3}|$)/gm, "<address>"],
