@@ -109,12 +109,9 @@ const listen = (server: http.Server, { host, port = 8081 }: Options): Effect.Eff
         )
       )
     server.once("error", (error: NodeJS.ErrnoException) => refuse(error.code, error.message))
-    try {
+    if (Number.isInteger(port) && port >= 0 && port <= 65_535)
       server.listen({ port, ...(host !== undefined && { host }) }, () => resume(Effect.void))
-    } catch (error) {
-      // A port that is none is thrown.
-      refuse(undefined, (error as Error).message)
-    }
+    else refuse(undefined, "a port is a whole number from 0 to 65535")
   })
 
 /** Listens while it is open; tells of each Manager that starts with it. */

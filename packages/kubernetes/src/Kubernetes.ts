@@ -112,7 +112,7 @@ const sourceOf = (options: Options, surroundings: Surroundings): Effect.Effect<C
         reason: "NotConfigured",
         message: `no cluster is configured: KUBECONFIG ${
           named.length === 0 ? `is not set, there is no ${usual}` : `names no file that exists (${named.join(", ")})`
-        }, and KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set as in a Pod`
+        }, and this is no Pod (KUBERNETES_SERVICE_HOST is not set): set KUBECONFIG to the path of a kubeconfig`
       })
     )
   )
@@ -174,7 +174,8 @@ export const layerInCluster = (
         Effect.fail(
           new KubernetesError({
             reason: "NotConfigured",
-            message: "not in a Pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set"
+            message:
+              "this is no Pod (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set): run it in one, or give a kubeconfig"
           })
         )
     ),

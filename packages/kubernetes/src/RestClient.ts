@@ -61,9 +61,17 @@ const unreachable =
   ({ message }: { readonly message: string }): ApiError =>
     new ApiError({ ...operation, reason: { _tag: "Unreachable", message } })
 
+/** How Go's servers answer plain HTTP on a port of TLS. */
+const speaksTls = ({ body, code }: HttpAnswer): boolean =>
+  code === 400 && body.startsWith("Client sent an HTTP request to an HTTPS server")
+
 /** Every verb that answers anything but 2xx. */
-const refusal = (operation: Operation, answer: HttpAnswer): Effect.Effect<never, ApiError> =>
+const refusal = (operation: Operation, answer: HttpAnswer, origin: string): Effect.Effect<never, ApiError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    if (speaksTls(answer))
+      return Effect.fail(
+        unreachable(operation)({ message: `${origin}: TLS is spoken on this port: write https:// in the server's URL` })
+      )
     if (answer.code < 400) {
       const redirects = answer.code >= 300 ? "; redirects are not followed" : ""
       return Effect.fail(malformed(operation, `an answer ${answer.code}${redirects}`))
@@ -146,7 +154,7 @@ const requests = (transport: Transport) => {
   /** The parsed body of a 2xx answer. */
   const ask = (operation: Operation, request: HttpRequest): Effect.Effect<unknown, ApiError> =>
     Effect.flatMap(Effect.mapError(transport.request(request), unreachable(operation)), (answer) => {
-      if (answer.code < 200 || answer.code > 299) return refusal(operation, answer)
+      if (answer.code < 200 || answer.code > 299) return refusal(operation, answer, transport.origin)
       const parsed = Answer.parseJson(answer.body)
       if (Option.isNone(parsed)) {
         const type = Answer.headerOf(answer.headers, "content-type") ?? "no type"
@@ -363,7 +371,7 @@ const watch =
         )
         if (body.code !== 200) {
           const text = yield* WatchBody.text(body, idleMillis).pipe(Effect.mapError(unreachable(operation)))
-          return yield* refusal(operation, { code: body.code, headers: body.headers, body: text })
+          return yield* refusal(operation, { code: body.code, headers: body.headers, body: text }, transport.origin)
         }
         return WatchBody.events(body, {
           origin: transport.origin,

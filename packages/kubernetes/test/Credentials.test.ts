@@ -184,7 +184,10 @@ describe("a Pod's credentials", () => {
           return error.message.replace(folder, "F")
         })
       assert.strictEqual(yield* failure({ token: "", "ca.crt": cert }), "F/token is empty")
-      assert.strictEqual(yield* failure({ "ca.crt": cert }), "cannot read F/token (ENOENT) of the service account")
+      assert.strictEqual(
+        yield* failure({ "ca.crt": cert }),
+        "cannot read F/token of the service account: there is no such file (ENOENT); is automountServiceAccountToken off?"
+      )
       assert.strictEqual(
         yield* failure({ token: "t", "ca.crt": cert.slice(0, 100) }),
         "F/ca.crt is not a whole PEM file"

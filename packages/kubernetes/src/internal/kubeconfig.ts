@@ -1,153 +1,114 @@
 /**
- * Credentials of a kubeconfig: tokens, client certificates, and by @kubernetes/client-node exec plugins, OIDC and the like. All of that library takes
- * 0.4 s and 80 MiB to load, so it is imported when a user has a plugin and not before; its HTTP is not used.
+ * Credentials of a kubeconfig: tokens, client certificates, exec plugins, and by @kubernetes/client-node what old kubeconfigs have as auth-provider, such as
+ * OIDC. All of that library takes 0.4 s and 80 MiB to load, so it is imported for those and not before; its HTTP is not used.
  */
+import { createPrivateKey, X509Certificate } from "node:crypto"
 import { readFile } from "node:fs/promises"
-import { dirname, resolve } from "node:path"
-import type { Cluster, Context, KubeConfig, User } from "@kubernetes/client-node"
+import { createSecureContext } from "node:tls"
+import type { KubeConfig } from "@kubernetes/client-node"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Access, Source, Tls } from "../Credentials.ts"
 import { KubernetesError } from "../KubernetesError.ts"
+import * as ExecPlugin from "./execPlugin.ts"
+import { fileFault } from "./fileFault.ts"
+import { choose, type Chosen } from "./kubeconfigFile.ts"
 
-/** What one or more files say together. */
-interface Config {
-  readonly clusters: ReadonlyArray<Cluster>
-  readonly users: ReadonlyArray<User>
-  readonly contexts: ReadonlyArray<Context>
-  readonly currentContext: string | undefined
-}
+/** A plugin that waits for somebody, or for ever, must not hold up an operator. */
+const pluginSeconds = 60
 
-const invalid = (message: string): KubernetesError => new KubernetesError({ reason: "InvalidKubeconfig", message })
+const missing = (where: string, message: string): KubernetesError =>
+  new KubernetesError({ reason: "NoCredentials", message: `no credentials from the kubeconfig ${where}: ${message}` })
 
-/** A reason without any of the file's text: YAML errors quote lines, and lines hold tokens. */
-const faultOf = (error: unknown): string => {
-  if (typeof error !== "object" || error === null) return "unknown error"
-  const { code, mark, message, name, reason } = error as {
-    code?: unknown
-    mark?: { line?: unknown }
-    message?: unknown
-    name?: unknown
-    reason?: unknown
-  }
-  if (name === "YAMLException") {
-    const words = String(reason)
-      .replaceAll(/"[^"]*"/g, '"..."')
-      .replaceAll(/[!<].*/g, "...")
-    return `not YAML: ${words}${typeof mark?.line === "number" ? ` in line ${mark.line + 1}` : ""}`
-  }
-  if (typeof code === "string") return code
-  // What client-node finds: "clusters[0].cluster.server is missing".
-  return error instanceof TypeError ? "not a kubeconfig" : String(message).split("\n")[0]!.slice(0, 200)
-}
-
-const absolute = <A extends object>(one: A, folder: string, ...files: ReadonlyArray<keyof A>): A => {
-  const found = files.filter((file) => one[file])
-  return { ...one, ...Object.fromEntries(found.map((file) => [file, resolve(folder, String(one[file]))])) }
-}
-
-// A Pod has no kubeconfig and needs none of it.
-const readers = Effect.promise(() =>
-  Promise.all([import("js-yaml"), import("@kubernetes/client-node/dist/config_types.js")])
-)
-
-const parse = (
-  [yaml, { newClusters, newContexts, newUsers }]: Effect.Success<typeof readers>,
-  text: string,
-  folder: string
-): Config => {
-  const file = yaml.load(text) as Record<string, any>
-  return {
-    clusters: newClusters(file.clusters).map((cluster) => absolute(cluster, folder, "caFile")),
-    users: newUsers(file.users).map((user) => absolute(user, folder, "certFile", "keyFile")),
-    contexts: newContexts(file.contexts),
-    currentContext: file["current-context"]
-  }
-}
-
-/** Merged as kubectl does: the first that sets a name or the current context wins. */
-const merge = (before: Config, next: Config): Config => {
-  const add = <A extends { readonly name: string }>(to: ReadonlyArray<A>, from: ReadonlyArray<A>): ReadonlyArray<A> => {
-    const all = [...to]
-    for (const one of from) if (!all.some(({ name }) => name === one.name)) all.push(one)
-    return all
-  }
-  return {
-    clusters: add(before.clusters, next.clusters),
-    users: add(before.users, next.users),
-    contexts: add(before.contexts, next.contexts),
-    currentContext: before.currentContext || next.currentContext
-  }
-}
-
-const load = (paths: ReadonlyArray<string>): Effect.Effect<Config, KubernetesError> =>
+/** A file or data of the kubeconfig; undefined where it has neither. Fails with what is wrong with it, named by its field. */
+const material = (
+  field: string,
+  file: string | undefined,
+  data: string | undefined,
+  check: (pem: Buffer) => unknown,
+  what: string
+): Effect.Effect<Buffer | undefined, ExecPlugin.PluginFault> =>
   Effect.gen(function* () {
-    const found = yield* readers
-    let config: Config = { clusters: [], users: [], contexts: [], currentContext: undefined }
-    for (const path of paths) {
-      const text = yield* Effect.tryPromise({
-        try: () => readFile(path, "utf8"),
-        catch: (error) => invalid(`cannot read the kubeconfig ${path}: ${faultOf(error)}`)
-      })
-      const before = config
-      config = yield* Effect.try({
-        try: () => merge(before, parse(found, text, dirname(path))),
-        catch: (error) => invalid(`the kubeconfig ${path} is malformed: ${faultOf(error)}`)
-      })
-    }
-    return config
+    if (!file && !data) return undefined
+    const name = file ? `the ${field} ${file}` : `its ${field}-data`
+    if (!file && !/^[\sA-Za-z0-9+/]+={0,2}\s*$/.test(data!))
+      return yield* Effect.fail({ message: `${name} is not base64: encode the PEM file with base64` })
+    const pem = file
+      ? yield* Effect.tryPromise({
+          try: () => readFile(file),
+          catch: (error) => ({ message: `cannot read ${name}: ${fileFault(error)}` })
+        })
+      : Buffer.from(data!, "base64")
+    yield* Effect.try({ try: () => check(pem), catch: () => ({ message: `${name} is no PEM ${what}` }) })
+    return pem
   })
 
-/** The one context that counts, whole. */
-interface Chosen {
-  readonly context: Context
-  readonly cluster: Cluster
-  readonly user: User
+const isCertificate = (pem: Buffer) => new X509Certificate(pem)
+
+const authority = ({ caData, caFile }: Chosen["cluster"]) =>
+  material("certificate-authority", caFile, caData, isCertificate, "certificate")
+
+/** The client's own certificate with its key. */
+const identity = Effect.fnUntraced(function* ({ certData, certFile, keyData, keyFile }: Chosen["user"]) {
+  const cert = yield* material("client-certificate", certFile, certData, isCertificate, "certificate")
+  const key = yield* material("client-key", keyFile, keyData, createPrivateKey, "private key")
+  if ((cert === undefined) !== (key === undefined))
+    return yield* Effect.fail({
+      message: `its user has a ${key === undefined ? "client-certificate but no client-key" : "client-key but no client-certificate"}: they belong together`
+    })
+  if (cert === undefined || key === undefined) return {}
+  yield* Effect.try({
+    try: () => createSecureContext({ cert, key }),
+    catch: () => ({ message: "the client-key of its user is not that of the client-certificate" })
+  })
+  return { cert, key }
+})
+
+const tokenOf = ({ token, tokenFile }: Chosen["user"]): Effect.Effect<string | undefined, ExecPlugin.PluginFault> => {
+  if (token || !tokenFile) return Effect.succeed(token)
+  return Effect.tryPromise({
+    try: () => readFile(tokenFile, "utf8"),
+    catch: (error) => ({ message: `cannot read the tokenFile ${tokenFile}: ${fileFault(error)}` })
+  }).pipe(
+    Effect.map((text) => text.trim()),
+    Effect.filterOrFail(
+      (text) => text !== "",
+      () => ({ message: `the tokenFile ${tokenFile} is empty` })
+    )
+  )
 }
 
-const select = (
-  config: Config,
-  paths: ReadonlyArray<string>,
-  wanted: string | undefined
-): Effect.Effect<Chosen, KubernetesError> =>
-  Effect.gen(function* () {
-    const where = paths.join(", ")
-    const name = wanted ?? config.currentContext
-    const known = config.contexts.map((context) => context.name).join(", ")
-    if (!name) {
-      return yield* invalid(
-        `the kubeconfig ${where} has no current-context: set one, or give the option context (it has: ${known})`
-      )
-    }
-    const context = config.contexts.find((one) => one.name === name)
-    if (context === undefined)
-      return yield* invalid(`the kubeconfig ${where} has no context ${name} (it has: ${known})`)
-    const cluster = config.clusters.find((one) => one.name === context.cluster)
-    if (cluster === undefined) {
-      return yield* invalid(
-        `the context ${name} of the kubeconfig ${where} names the cluster ${context.cluster}, which is not in it`
-      )
-    }
-    const user = config.users.find((one) => one.name === context.user)
-    if (user === undefined && context.user) {
-      return yield* invalid(
-        `the context ${name} of the kubeconfig ${where} names the user ${context.user}, who is not in it`
-      )
-    }
-    if (!URL.canParse(cluster.server)) {
-      return yield* invalid(`the cluster ${cluster.name} of the kubeconfig ${where} has a server that is not a URL`)
-    }
-    if (cluster.proxyUrl !== undefined && !/^https?:/.test(cluster.proxyUrl)) {
-      return yield* invalid(
-        `the cluster ${cluster.name} of the kubeconfig ${where} has a proxy-url that is not http or https; no other is supported`
-      )
-    }
-    return { context, cluster, user: user ?? { name: "anonymous" } }
-  })
+/** What stands in the files themselves, and what a plugin printed. */
+const ownAccess = Effect.fnUntraced(function* ({ cluster, user }: Chosen, printed: ExecPlugin.Credential | undefined) {
+  const ca = yield* authority(cluster)
+  const own = yield* identity(user)
+  const { impersonateUser, password, username } = user
+  const token = printed?.token ?? (yield* tokenOf(user))
+  const authorization = token
+    ? `Bearer ${token}`
+    : username
+      ? `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`
+      : undefined
+  const tls: Tls = {
+    ...(ca !== undefined && { ca }),
+    ...own,
+    ...(printed?.clientCertificateData && { cert: printed.clientCertificateData }),
+    ...(printed?.clientKeyData && { key: printed.clientKeyData }),
+    ...(cluster.tlsServerName && { servername: cluster.tlsServerName }),
+    ...(cluster.skipTLSVerify && { rejectUnauthorized: false })
+  }
+  const access: Access = {
+    headers: {
+      ...(impersonateUser && { "impersonate-user": impersonateUser }),
+      ...(authorization !== undefined && { authorization })
+    },
+    tls
+  }
+  return access
+})
 
-const hasPlugin = ({ authProvider, exec }: User): boolean => Boolean(authProvider) || Boolean(exec)
-
-/** client-node with one context: it keeps what a plugin gave until that ends. */
-const withPlugins = ({ cluster, context, user }: Chosen): Effect.Effect<KubeConfig> =>
+/** client-node with one context: it keeps what an auth-provider gave until that ends. */
+const legacy = ({ cluster, context, user }: Chosen): Effect.Effect<KubeConfig> =>
   Effect.map(
     Effect.promise(() => import("@kubernetes/client-node")),
     ({ KubeConfig }) => {
@@ -159,86 +120,66 @@ const withPlugins = ({ cluster, context, user }: Chosen): Effect.Effect<KubeConf
     }
   )
 
-const open = (paths: ReadonlyArray<string>, wanted: string | undefined) =>
+const names = ["ca", "cert", "key", "pfx", "passphrase", "servername", "rejectUnauthorized"] as const
+
+const fromLegacy = (config: KubeConfig): Effect.Effect<Access, ExecPlugin.PluginFault> =>
+  Effect.tryPromise({
+    try: async () => {
+      const options: Record<string, any> = {}
+      await config.applyToHTTPSOptions(options)
+      const headers: Record<string, string> = {}
+      for (const [name, value] of Object.entries(options.headers ?? {})) headers[name.toLowerCase()] = String(value)
+      const tls: Record<string, unknown> = {}
+      for (const name of names) if (options[name] !== undefined) tls[name] = options[name]
+      return { headers, tls: tls as Tls }
+    },
+    // Its message may hold what a provider answered.
+    catch: (error) => ({ message: `its auth-provider failed: ${fileFault(error)}` })
+  })
+
+interface Opened extends Chosen {
+  readonly text: string
+  readonly legacy: KubeConfig | undefined
+  /** What the exec plugin printed, until it ends. */
+  printed: ExecPlugin.Credential | undefined
+}
+
+const open = (paths: ReadonlyArray<string>, wanted: string | undefined): Effect.Effect<Opened, KubernetesError> =>
   Effect.gen(function* () {
-    const chosen = yield* select(yield* load(paths), paths, wanted)
+    const chosen = yield* choose(paths, wanted)
     return {
       ...chosen,
       text: JSON.stringify([chosen.cluster, chosen.user]),
-      plugins: hasPlugin(chosen.user) ? yield* withPlugins(chosen) : undefined
+      legacy: chosen.user.authProvider && !chosen.user.exec ? yield* legacy(chosen) : undefined,
+      printed: undefined
     }
   })
 
-type Opened = Effect.Success<ReturnType<typeof open>>
+const isOver = (expiration: string | undefined, now: number): boolean =>
+  expiration !== undefined && !(Date.parse(expiration) > now)
 
-/** A plugin that waits for somebody, or for ever, must not hold up an operator. */
-const pluginSeconds = 60
-
-const names = ["ca", "cert", "key", "pfx", "passphrase", "servername", "rejectUnauthorized"] as const
-
-const fromPlugin = async (plugins: KubeConfig): Promise<Access> => {
-  const options: Record<string, any> = {}
-  await plugins.applyToHTTPSOptions(options)
-  const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(options.headers ?? {})) headers[name.toLowerCase()] = String(value)
-  if (typeof options.auth === "string" && headers.authorization === undefined) {
-    headers.authorization = `Basic ${Buffer.from(options.auth).toString("base64")}`
-  }
-  const tls: Record<string, unknown> = {}
-  for (const name of names) if (options[name] !== undefined) tls[name] = options[name]
-  return { headers, tls: tls as Tls }
-}
-
-const material = async (file: string | undefined, data: string | undefined): Promise<Buffer | undefined> =>
-  file ? await readFile(file) : data ? Buffer.from(data, "base64") : undefined
-
-/** What stands in the files themselves, read as client-node reads it. */
-const fromFiles = async ({ cluster, user }: Chosen): Promise<Access> => {
-  const [ca, cert, key] = await Promise.all([
-    material(cluster.caFile, cluster.caData),
-    material(user.certFile, user.certData),
-    material(user.keyFile, user.keyData)
-  ])
-  const { impersonateUser, password, token, username } = user
-  const authorization = token
-    ? `Bearer ${token}`
-    : username
-      ? `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`
-      : undefined
-  return {
-    headers: {
-      ...(impersonateUser && { "impersonate-user": impersonateUser }),
-      ...(authorization !== undefined && { authorization })
-    },
-    tls: {
-      ...(ca !== undefined && { ca }),
-      ...(cert !== undefined && { cert }),
-      ...(key !== undefined && { key }),
-      ...(cluster.tlsServerName && { servername: cluster.tlsServerName }),
-      ...(cluster.skipTLSVerify && { rejectUnauthorized: false })
-    }
-  }
-}
+/** What the exec plugin of the user prints, run only when what it printed before has ended. */
+const printedFor = Effect.fnUntraced(function* (opened: Opened) {
+  if (!opened.user.exec) return undefined
+  const now = yield* Clock.currentTimeMillis
+  if (opened.printed === undefined || isOver(opened.printed.expirationTimestamp, now))
+    opened.printed = yield* ExecPlugin.run(opened.user.exec, {
+      server: opened.cluster.server,
+      ca: yield* authority(opened.cluster)
+    })
+  return opened.printed
+})
 
 const accessOf = (opened: Opened, where: string): Effect.Effect<Access, KubernetesError> =>
-  Effect.tryPromise({
-    try: () => (opened.plugins === undefined ? fromFiles(opened) : fromPlugin(opened.plugins)),
-    catch: (error) =>
-      new KubernetesError({
-        reason: "NoCredentials",
-        message: `no credentials from the kubeconfig ${where}: ${faultOf(error)}`
-      })
-  }).pipe(
+  (opened.legacy === undefined
+    ? Effect.flatMap(printedFor(opened), (printed) => ownAccess(opened, printed))
+    : fromLegacy(opened.legacy)
+  ).pipe(
     Effect.timeoutOrElse({
       duration: `${pluginSeconds} seconds`,
-      orElse: () =>
-        Effect.fail(
-          new KubernetesError({
-            reason: "NoCredentials",
-            message: `no credentials from the kubeconfig ${where}: its plugin did not end within ${pluginSeconds} s`
-          })
-        )
-    })
+      orElse: () => Effect.fail({ message: `its plugin did not end within ${pluginSeconds} s` })
+    }),
+    Effect.mapError(({ message }) => missing(where, message))
   )
 
 /**

@@ -10,14 +10,17 @@ const codeOf = (error: unknown): string => {
   return cause === undefined ? "" : codeOf(cause)
 }
 
+const unsigned =
+  "the server's certificate is not signed by the configured authority: give the CA of this cluster as certificate-authority"
+
 const meanings: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused: is the API server running there?",
   ECONNRESET: "the connection was reset",
   EPIPE: "the connection was reset",
   EHOSTUNREACH: "no way to the host",
   ENETUNREACH: "no way to the network",
-  ENOTFOUND: "the host name is unknown",
-  EAI_AGAIN: "the host name could not be looked up",
+  ENOTFOUND: "the host name is unknown: is it right, and does DNS know it?",
+  EAI_AGAIN: "the host name could not be looked up: does DNS answer?",
   ETIMEDOUT: "the connection timed out",
   EPROTO: "the TLS handshake failed: does the server speak TLS on this port?",
   UND_ERR_CONNECT_TIMEOUT: "no connection in time",
@@ -31,13 +34,17 @@ const meanings: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the answer is not as long as it says",
   UND_ERR_DESTROYED: "the client was closed",
   UND_ERR_CLOSED: "the client was closed",
-  CERT_HAS_EXPIRED: "the server's certificate has expired",
-  ERR_TLS_CERT_ALTNAME_INVALID: "the server's certificate is for another name",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the server's certificate is not signed by the configured authority (CA)",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "the server's certificate is not signed by the configured authority (CA)",
-  SELF_SIGNED_CERT_IN_CHAIN: "the server's certificate is not signed by the configured authority (CA)",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "the server's certificate is not signed by the configured authority (CA)",
-  CERT_SIGNATURE_FAILURE: "the server's certificate is not signed by the configured authority (CA)"
+  CERT_HAS_EXPIRED: "the server's certificate has expired: renew it, or set this machine's clock",
+  CERT_NOT_YET_VALID: "the server's certificate is not valid yet: set this machine's clock",
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    "the server's certificate is for another name: ask by a name that it bears, or name that as tls-server-name",
+  ERR_SSL_WRONG_VERSION_NUMBER: "no TLS is spoken on this port: is it another port, or http instead of https?",
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: "no TLS is spoken on this port: is it another port, or http instead of https?",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unsigned,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unsigned,
+  SELF_SIGNED_CERT_IN_CHAIN: unsigned,
+  DEPTH_ZERO_SELF_SIGNED_CERT: unsigned,
+  CERT_SIGNATURE_FAILURE: unsigned
 }
 
 const meaningOf = (code: string): string =>
