@@ -318,18 +318,48 @@ describe("Reflector against servers that misbehave", () => {
     })
   )
 
-  it.effect("a watch that fails again and again casts doubt on its version: a list follows", () =>
+  it.effect(
+    "a watch that fails again and again, though lists are answered, casts doubt on its version: a list follows",
+    () =>
+      Effect.gen(function* () {
+        const world = yield* makeWorld()
+        const { changes } = yield* follow(world, paged)
+        yield* settle
+        world.between.watch = (_, number) => (number <= 6 ? Stream.fail(refused("watch", 500)) : undefined)
+        world.requests.length = 0
+        yield* world.server.cutWatches()
+        yield* world.create("a", size(1))
+        yield* after("1 minute")
+        const [least, ...whole] = world.requests.filter(isList)
+        assert.deepStrictEqual(least?.options, { limit: 1 })
+        assert.isAtLeast(whole.length, 1)
+        assert.deepStrictEqual(changes, ["a:>1"])
+      })
+  )
+
+  it.effect("an outage of minutes ends with the watch where it was, and not with a list of everything (B6, B21)", () =>
     Effect.gen(function* () {
       const world = yield* makeWorld()
-      const { changes } = yield* follow(world, paged)
+      const { changes, health } = yield* follow(world, paged)
       yield* settle
-      world.between.watch = (_, number) => (number <= 6 ? Stream.fail(refused("watch", 500)) : undefined)
+      let isAway = true
+      world.between.watch = () => (isAway ? Stream.fail(broken("watch")) : undefined)
+      world.between.list = () => (isAway ? Effect.fail(refused("list", 503)) : undefined)
       world.requests.length = 0
       yield* world.server.cutWatches()
+      yield* after("4 minutes")
+      assert.property(health(), "failure")
       yield* world.create("a", size(1))
+      isAway = false
       yield* after("1 minute")
-      assert.isAtLeast(world.requests.filter(isList).length, 1)
       assert.deepStrictEqual(changes, ["a:>1"])
+      assert.notProperty(health(), "failure")
+      const lists = world.requests.filter(isList)
+      assert.deepStrictEqual(
+        lists.filter(({ options }) => options.limit !== 1),
+        []
+      )
+      assert.isAtLeast(lists.length, 2)
     })
   )
 })

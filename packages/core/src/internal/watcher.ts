@@ -59,7 +59,10 @@ const retryAfterMillisMax = 300_000
 const pageTriesMax = 3
 /** A list of more pages than this never ends: at 500 objects a page these are five million. */
 const pagesMax = 10_000
-/** So many watches that failed in a row without a word between them cast doubt on the version they go on from. */
+/**
+ * So many watches that failed in a row without a word between them cast doubt on the version they go on from, or on the server: first the least list is asked
+ * for, and only if that is answered and the next watch fails too, the whole. So no outage ends with a list of everything by every client.
+ */
 const watchFailuresMax = 5
 /** A server that sends bookmarks sends one a minute (F65); a stream that said nothing for so long may go on from a version that the server never had (F57). */
 const silenceMillisMax = 120_000
@@ -78,7 +81,9 @@ type Phase =
     }
   | { readonly _tag: "ListStreaming"; readonly openedAt: number }
   | { readonly _tag: "Watching"; readonly openedAt: number; readonly heard: boolean }
-  | { readonly _tag: "Waiting"; readonly next: "list" | "watch" | (Phase & { readonly _tag: "Listing" }) }
+  /** Whether the server answers lists while watches fail. */
+  | { readonly _tag: "Probing" }
+  | { readonly _tag: "Waiting"; readonly next: "list" | "watch" | "probe" | (Phase & { readonly _tag: "Listing" }) }
 
 export interface State {
   readonly options: Options
@@ -89,6 +94,8 @@ export interface State {
   readonly failures: number
   /** What is wrong now. */
   readonly failure: ApiError | string | undefined
+  /** Lists were answered since a watch last told something: if the next one fails, its version is at fault. */
+  readonly probed: boolean
   readonly streaming: boolean
   /** The next list is not streamed. */
   readonly byPages: boolean
@@ -174,10 +181,11 @@ export const step = (state: State, input: Input, facts: Facts): Step => {
       // A server that does not end the list is not asked again to stream one.
       return state.phase._tag === "ListStreaming"
         ? list({ ...state, streaming: false }, facts)
-        : stay({ ...state, failures: 0, failure: undefined })
+        : stay({ ...state, failures: 0, failure: undefined, probed: false })
     case "Waited": {
       const next = state.phase._tag === "Waiting" ? state.phase.next : "list"
       if (next === "list") return list(state, facts)
+      if (next === "probe") return probe(state)
       return next === "watch" ? watch(state, facts) : listPage(state, next, [])
     }
   }
@@ -235,6 +243,12 @@ const listPage = (state: State, phase: Phase & { _tag: "Listing" }, outputs: Rea
   }
 }
 
+const probe = (state: State): Step => ({
+  state: { ...state, phase: { _tag: "Probing" } },
+  outputs: [],
+  command: { _tag: "List", options: { ...scope(state.options), limit: 1 } }
+})
+
 const watch = (state: State, facts: Facts): Step => ({
   state: { ...state, phase: { _tag: "Watching", openedAt: facts.now, heard: false } },
   outputs: [],
@@ -251,6 +265,7 @@ const watch = (state: State, facts: Facts): Step => ({
 
 const onPage = (state: State, page: ListPage, facts: Facts): Step => {
   const { phase } = state
+  if (phase._tag === "Probing") return watch({ ...state, probed: true }, facts)
   if (phase._tag !== "Listing") return stay(state)
   if (isTooOld(state, page.resourceVersion)) return refuse(state, page.resourceVersion, facts)
   const held: Output = { _tag: "HoldPage", items: page.items }
@@ -288,6 +303,7 @@ const onEvent = (state: State, event: WatchEvent): Step => {
     // A server that sends the same again each time gets nowhere.
     failures: isBookmark || position === state.position ? state.failures : 0,
     failure: undefined,
+    probed: false,
     bookmarks: state.bookmarks || isBookmark
   }
   return stay(
@@ -306,7 +322,7 @@ const onEnded = (state: State, facts: Facts): Step => {
     const isHabit = state.failures >= 2
     return wait(isHabit ? { ...state, failure: "the server ends each watch at once" } : state, "watch", facts)
   }
-  const next: State = { ...state, failures: 0, failure: undefined }
+  const next: State = { ...state, failures: 0, failure: undefined, probed: false }
   return lived >= silenceMillisMax && !phase.heard && state.bookmarks ? list(next, facts) : watch(next, facts)
 }
 
@@ -329,12 +345,16 @@ const onFailed = (state: State, error: ApiError, facts: Facts): Step => {
       return isUnsupported(error)
         ? list({ ...state, streaming: false }, facts)
         : wait({ ...failed, byPages: true }, "list", facts, error)
+    case "Probing":
+      return wait(failed, "probe", facts, error)
     default:
-      if (error.reason._tag !== "Expired")
-        return wait(failed, state.failures + 1 < watchFailuresMax ? "watch" : "list", facts, error)
+      if (error.reason._tag !== "Expired") {
+        const isDoubtful = state.failures + 1 >= watchFailuresMax
+        return wait(failed, isDoubtful ? (state.probed ? "list" : "probe") : "watch", facts, error)
+      }
       // The first 410 is ordinary: a long pause, a compaction. Events between two of them prove nothing, if both come at once.
-      return state.failures === 0 && facts.now - state.expiredAt >= state.options.settledMillis
-        ? list({ ...state, failures: 1, expiredAt: facts.now }, facts)
+      return (state.failures === 0 || state.probed) && facts.now - state.expiredAt >= state.options.settledMillis
+        ? list({ ...state, failures: Math.max(1, state.failures), expiredAt: facts.now }, facts)
         : wait(state.failures < 2 ? state : failed, "list", facts, error)
   }
 }
