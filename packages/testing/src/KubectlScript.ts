@@ -156,6 +156,8 @@ export const unserved: ReadonlySet<string> = new Set([
   "apiservices.apiregistration.k8s.io",
   "controllerrevisions.apps",
   "tokenreviews.authentication.k8s.io",
+  "localsubjectaccessreviews.authorization.k8s.io",
+  "subjectaccessreviews.authorization.k8s.io",
   "certificatesigningrequests.certificates.k8s.io",
   "endpointslices.discovery.k8s.io",
   "flowschemas.flowcontrol.apiserver.k8s.io",
@@ -193,18 +195,22 @@ const served = (text: string): string =>
     .filter((line) => !unserved.has(line))
     .join("\n")
 
+const compareAnswers = (left: Answer, right: Answer): Comparison => ({
+  scene: left.scene,
+  line: left.line,
+  answers: [left, right],
+  differences: [
+    ...(left.code === right.code ? [] : (["exit code"] as const)),
+    ...(left.stdout === right.stdout ? [] : (["stdout"] as const)),
+    ...(left.stderr === right.stderr ? [] : (["stderr"] as const))
+  ]
+})
+
 /** Holds the answers of two servers against each other, command by command. */
 export const compare = (real: ReadonlyArray<Answer>, ours: ReadonlyArray<Answer>): ReadonlyArray<Comparison> =>
-  real.map((left, index) => {
-    const right = ours[index]!
-    const isList = listed.test(left.line)
-    const differences = [
-      ...(left.code === right.code ? [] : (["exit code"] as const)),
-      ...((isList ? served(left.stdout) : left.stdout) === right.stdout ? [] : (["stdout"] as const)),
-      ...(left.stderr === right.stderr ? [] : (["stderr"] as const))
-    ]
-    return { scene: left.scene, line: left.line, answers: [left, right], differences }
-  })
+  real.map((answer, index) =>
+    compareAnswers(listed.test(answer.line) ? { ...answer, stdout: served(answer.stdout) } : answer, ours[index]!)
+  )
 
 const place = (name: "stdout" | "stderr", left: string, right: string): string => {
   const [real, ours] = [left.split("\n"), right.split("\n")]

@@ -321,7 +321,8 @@ const define = (kind: BuiltIn): Definition => {
       kind.scale === true
         ? {
             specReplicasPath: ".spec.replicas",
-            statusReplicasPath: ".status.replicas"
+            statusReplicasPath: ".status.replicas",
+            labelSelectorPath: ".spec.selector"
           }
         : undefined,
     fieldLabels: labelsOf(kind),
