@@ -9,7 +9,9 @@
  * Caveats:
  * - HTTP/1.1 only. Clients open a connection for each watch, which Node serves well; Node's HTTP/2 costs twice the CPU a request, and one connection
  *   carrying all watches would let one slow reader hold up the others.
- * - A body may nest 500 levels deep (the real server: 10,000) and, where it is YAML and not JSON, be 256 KiB long.
+ * - A body may nest 500 levels deep (the real server: 10,000), have 32,768 keys and items, and be 128 KiB long where it is YAML and not JSON; a head may
+ *   have 16 KiB. What takes long (bodies over 16 KiB, collections of more than 1,000 objects) is done one after another with rests between, so that others are
+ *   served meanwhile.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"

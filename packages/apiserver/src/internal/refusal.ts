@@ -174,6 +174,9 @@ export const forbidden = (resource: Named, name: string, why: string, causes?: R
 export const forbiddenPath = (user: string, verb: string, path: string): Refusal =>
   status(403, "Forbidden", `forbidden: User "${user}" cannot ${verb} path "${path}"`, {})
 
+/** Text, as priority and fairness answer it (F165). */
+export const tooManyRequests = (): Refusal => new Refusal(429, "Too many requests, please try again later.\n", 1)
+
 /** F52. */
 export const notAcceptable = (message: string): Refusal => status(406, "NotAcceptable", message)
 

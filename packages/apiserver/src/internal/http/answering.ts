@@ -29,6 +29,23 @@ const headerText = (text: string): string =>
 const warningHeader = (text: string): string =>
   `299 - "${headerText(text).replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`
 
+/** All warnings of an answer together have so many characters; where they would have more, each is cut (as the real server does). */
+const warningsMost = 4_096
+const warningMost = 256
+
+const warningsOf = (warnings: Response["warnings"]): Array<string> => {
+  const whole = warnings.reduce((sum, { length }) => sum + length, 0) <= warningsMost
+  let left = warningsMost
+  const out: Array<string> = []
+  for (const warning of warnings) {
+    const text = whole ? warning : warning.slice(0, warningMost)
+    left -= text.length
+    if (left < 0) break
+    out.push(warningHeader(text))
+  }
+  return out
+}
+
 /** The headers of every answer. */
 export const headersOf = (
   { auditId }: Visit,
@@ -38,7 +55,7 @@ export const headersOf = (
   "Audit-Id": auditId,
   "Cache-Control": "no-cache, private",
   "Content-Type": contentType,
-  ...(warnings.length > 0 && { Warning: warnings.map(warningHeader) }),
+  ...(warnings.length > 0 && { Warning: warningsOf(warnings) }),
   ...(retryAfterSeconds !== undefined && { "Retry-After": retryAfterSeconds })
 })
 

@@ -3,10 +3,16 @@ import * as Yaml from "yaml"
 import type { Request } from "../request.ts"
 import * as JsonText from "./jsonText.ts"
 
+export interface Read {
+  readonly body: Body
+  /** Keys and items, about. */
+  readonly parts: number
+}
+
 export type Body = Pick<Request, "body" | "bodyBytes" | "duplicates" | "unreadable">
 
 /** YAML that is not JSON is read more slowly by far: a larger one would hold up everybody else. */
-export const yamlMost = 262_144
+export const yamlMost = 131_072
 
 // Go puts U+FFFD for bytes that are no UTF-8, and takes no byte order mark.
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
@@ -31,25 +37,32 @@ const quoted = (bytes: Uint8Array, text: string): string => {
   return (isText ? text.length : bytes.length) > most ? `${shown} ...` : shown
 }
 
-const fromJson = (bytes: Uint8Array, text: string): Body => {
-  const { depth, keys } = JsonText.shapeOf(text)
-  const refused = (why: string): Body => ({
-    bodyBytes: bytes.length,
-    unreadable: { why, quoted: quoted(bytes, text) }
-  })
-  if (depth > JsonText.nestingMost) return refused(`exceeded max depth of ${JsonText.nestingMost}`)
+const tooDeep = `exceeded max depth of ${JsonText.nestingMost}`
+const tooMany = `exceeded max number of ${JsonText.partsMost} keys and items`
+
+const refusedBody = (bytes: Uint8Array, text: string, why: string): Read => ({
+  body: { bodyBytes: bytes.length, unreadable: { why, quoted: quoted(bytes, text) } },
+  parts: 0
+})
+
+const fromJson = (bytes: Uint8Array, text: string): Read => {
+  const { depth, keys, parts } = JsonText.shapeOf(text)
+  const refused = (why: string): Read => refusedBody(bytes, text, why)
+  const bodyBytes = bytes.length
+  if (depth > JsonText.nestingMost) return refused(tooDeep)
+  if (parts > JsonText.partsMost) return refused(tooMany)
   let body: unknown
   try {
     body = JSON.parse(text)
   } catch {
     return refused(JsonText.complaint(text))
   }
-  if (JsonText.countKeys(body) === keys) return { body, bodyBytes: bytes.length }
-  return { body, bodyBytes: bytes.length, duplicates: JsonText.duplicates(text) }
+  if (JsonText.countKeys(body) === keys) return { body: { body, bodyBytes }, parts }
+  return { body: { body, bodyBytes, duplicates: JsonText.duplicates(text) }, parts }
 }
 
-const fromYaml = (bytes: Uint8Array, text: string): Body => {
-  const refused = (why: string): Body => ({ bodyBytes: bytes.length, unreadable: { why, quoted: quoted(bytes, text) } })
+const fromYaml = (bytes: Uint8Array, text: string): Read => {
+  const refused = (why: string): Read => refusedBody(bytes, text, why)
   if (bytes.length > yamlMost) return refused(`YAML of more than ${yamlMost} bytes is not taken, send JSON`)
   try {
     const value: unknown = Yaml.parse(text, {
@@ -59,23 +72,26 @@ const fromYaml = (bytes: Uint8Array, text: string): Body => {
       uniqueKeys: false
     })
     // The way through JSON makes of it what the server would see: no dates, no shared parts, no strange keys.
-    const { depth } = JsonText.shapeOf(JSON.stringify(value) ?? "")
-    if (depth > JsonText.nestingMost) return refused(`exceeded max depth of ${JsonText.nestingMost}`)
-    return { body: JSON.parse(JSON.stringify(value) ?? "null"), bodyBytes: bytes.length }
+    const json = JSON.stringify(value) ?? "null"
+    const { depth, parts } = JsonText.shapeOf(json)
+    if (depth > JsonText.nestingMost) return refused(tooDeep)
+    if (parts > JsonText.partsMost) return refused(tooMany)
+    return { body: { body: JSON.parse(json), bodyBytes: bytes.length }, parts }
   } catch (error) {
     return refused(`yaml: ${error instanceof Error ? error.message.split("\n", 1)[0]! : String(error)}`)
   }
 }
 
 /** Reads a whole body. `contentType` as the header has it. */
-export const parse = (bytes: Uint8Array, contentType: string | undefined): Body => {
-  if (bytes.length === 0) return { bodyBytes: 0 }
+export const parse = (bytes: Uint8Array, contentType: string | undefined): Read => {
+  const bodyBytes = bytes.length
   const type = (contentType ?? "application/json").split(";", 1)[0]!.trim()
-  if (!readable.has(type)) return { bodyBytes: bytes.length }
+  if (bodyBytes === 0 || !readable.has(type)) return { body: { bodyBytes }, parts: 0 }
   const text = utf8.decode(bytes)
   const read = fromJson(bytes, text)
+  const { unreadable } = read.body
   // Clients fill the YAML types with JSON mostly.
-  return read.unreadable !== undefined && type.endsWith("yaml") && !read.unreadable.why.startsWith("exceeded")
+  return unreadable !== undefined && type.endsWith("yaml") && !unreadable.why.startsWith("exceeded")
     ? fromYaml(bytes, text)
     : read
 }

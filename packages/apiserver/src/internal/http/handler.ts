@@ -2,12 +2,12 @@
 import { randomUUID } from "node:crypto"
 import type * as http from "node:http"
 import * as Refusal from "../refusal.ts"
+import { definitionAt, stored } from "../state.ts"
 import * as Access from "./access.ts"
 import { sendDefect, sendRefusal } from "./answering.ts"
 import * as Body from "./body.ts"
 import { answerDocument } from "./documentAnswer.ts"
-import { parseUrl, type Url } from "./path.ts"
-import { readBody } from "./reading.ts"
+import { parseUrl, type ResourceTarget, type Url } from "./path.ts"
 import { answerResource } from "./resourceAnswer.ts"
 import type { Site, Visit } from "./site.ts"
 
@@ -43,6 +43,43 @@ const idOf = ({ headers }: http.IncomingMessage): string => {
   return typeof own === "string" && own.length <= 64 && /^[\x21-\x7e]+$/.test(own) ? own : randomUUID()
 }
 
+/** How long a request may take at most: here none takes long, but the text must be a duration of Go (F166). */
+const checkTimeout = (text: string | undefined): void => {
+  if (text === undefined || text === "" || /^[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.test(text))
+    return
+  const why = /^[-+]?(?:\d+\.?\d*|\.\d+)$/.test(text) ? "missing unit in" : "invalid"
+  throw Refusal.badRequest(
+    `invalid timeout specified in the request URL - time: ${why} duration ${JSON.stringify(text)}`
+  )
+}
+
+/** What is larger takes long: bodies in bytes, and in keys and items; targets in characters; collections in objects. */
+const bytesMost = 16_384
+const partsMost = 512
+const targetMost = 2_048
+const objectsMost = 1_000
+
+/** A read, or a deletion, of so much that others should not wait for it. */
+const isLongRead = (
+  { running }: Site,
+  { incoming }: Visit,
+  { group, name, plural, version }: ResourceTarget
+): boolean => {
+  if (incoming.url!.length > targetMost) return true
+  if (name !== undefined || incoming.method === "POST") return false
+  const { state } = running.server
+  const definition = definitionAt(state, group, version, plural)
+  return definition !== undefined && stored(state, definition.resource).objects.size > objectsMost
+}
+
+/** What takes long waits its turn. Nothing is done for a client that has gone meanwhile. */
+const inLane = (site: Site, { incoming }: Visit, job: () => void): void => {
+  const accepted = site.lane.run(() => {
+    if (!incoming.socket.destroyed) job()
+  })
+  if (!accepted) throw Refusal.tooManyRequests()
+}
+
 /** May throw a Refusal. */
 const answer = (site: Site, visit: Visit, guarded: (f: () => void) => void): void => {
   const { incoming, url, user, verb } = visit
@@ -52,14 +89,26 @@ const answer = (site: Site, visit: Visit, guarded: (f: () => void) => void): voi
   const method = incoming.method!
   if (target._tag === "Other") return answerDocument(site, visit)
   if (!methods.has(method)) throw Refusal.methodNotAllowed()
-  if (method === "GET") return answerResource(site, visit, target, undefined)
-  readBody(incoming, (bytes) =>
+  checkTimeout(url.query.timeout)
+  if (method === "GET") {
+    const run = (): void => answerResource(site, visit, target, undefined)
+    if (!isLongRead(site, visit, target)) return run()
+    return inLane(site, visit, () => guarded(run))
+  }
+  const type = incoming.headers["content-type"]
+  const use = (bytes: Buffer | number): void =>
     guarded(() => {
-      const type = incoming.headers["content-type"]
-      const body = typeof bytes === "number" ? { bodyBytes: bytes } : Body.parse(bytes, type)
-      answerResource(site, visit, target, body)
+      if (typeof bytes === "number") return answerResource(site, visit, target, { bodyBytes: bytes })
+      const read = (): Body.Read => Body.parse(bytes, type)
+      const run = ({ body, parts }: Body.Read): void => {
+        const act = (): void => answerResource(site, visit, target, body)
+        if (parts <= partsMost && !isLongRead(site, visit, target)) return act()
+        inLane(site, visit, () => guarded(act))
+      }
+      if (bytes.length <= bytesMost) return run(read())
+      inLane(site, visit, () => guarded(() => run({ body: read().body, parts: 0 })))
     })
-  )
+  site.inbox.read(incoming, use, (refusal) => sendRefusal(site, visit, refusal))
 }
 
 /** Answers one request. Never throws. */
@@ -72,6 +121,8 @@ export const handle =
       outgoing.end("400 Bad Request")
       return
     }
+    // What fails on the way to a client that has gone is told by its close.
+    outgoing.on("error", () => undefined)
     const user = site.userOf(incoming)
     const visit: Visit = {
       incoming,

@@ -13,10 +13,12 @@ import { ListenError, type Listening, type ListenOptions, type ListenReason, typ
 import type { Running } from "../exchange.ts"
 import * as Access from "./access.ts"
 import { makeEventLines } from "./encoding.ts"
+import { makeLane, makeTurns } from "./fairness.ts"
 import { handle } from "./handler.ts"
 import { kubeconfigOf } from "./kubeconfig.ts"
 import * as Metrics from "./metrics.ts"
 import * as Outbox from "./outbox.ts"
+import { makeInbox } from "./reading.ts"
 import type { Site } from "./site.ts"
 
 /** Slow senders: a head must be there after 10 s, the whole request after 60 s; then 408 and the end. */
@@ -25,7 +27,7 @@ const limits: http.ServerOptions = {
   requestTimeout: 60_000,
   connectionsCheckingInterval: 2_000,
   keepAliveTimeout: 75_000,
-  maxHeaderSize: 65_536,
+  maxHeaderSize: 16_384,
   insecureHTTPParser: false,
   noDelay: true
 }
@@ -79,31 +81,23 @@ const trackSockets = (server: http.Server | https.Server): Set<Socket> => {
   return sockets
 }
 
-/** What cannot be parsed is answered in one line, as far as anybody still listens. */
-const answerGarbage = (error: NodeJS.ErrnoException, socket: Socket): void => {
-  const code =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? "431 Request Header Fields Too Large"
-      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-        ? "408 Request Timeout"
-        : "400 Bad Request"
-  if (!socket.writable) return void socket.destroy()
-  socket.end(
-    `HTTP/1.1 ${code}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: ${code.length}\r\n\r\n${code}`
-  )
-  socket.destroySoon()
-}
-
-const closing = (server: http.Server | https.Server, sockets: Set<Socket>): Effect.Effect<void> =>
+/** Ends what is open in order, and what is left after a moment by force. */
+const closing = (
+  server: http.Server | https.Server,
+  sockets: ReadonlySet<Socket>,
+  watches: Site["watches"]
+): Effect.Effect<void> =>
   Effect.callback((resume) => {
-    const timer = setTimeout(() => {
-      for (const socket of sockets) socket.destroy()
-    }, graceMillis)
+    const began = performance.now()
+    const timer = setInterval(() => {
+      server.closeIdleConnections()
+      if (performance.now() - began > graceMillis) for (const socket of sockets) socket.destroy()
+    }, 20)
     server.close(() => {
-      clearTimeout(timer)
+      clearInterval(timer)
       resume(Effect.void)
     })
-    server.closeIdleConnections()
+    for (const end of watches) end()
   })
 
 /** Who a connection is by its certificate is asked once. */
@@ -134,7 +128,11 @@ const siteOf = (
     userOf: authenticator(tokens, clientCa),
     audit,
     metrics: Metrics.make(),
+    inbox: makeInbox(),
     outbox: Outbox.make(),
+    lane: makeLane(),
+    turns: makeTurns(),
+    watches: new Set(),
     eventLine: makeEventLines()
   }
 }
@@ -154,9 +152,8 @@ export const make = (running: Running, options: ListenOptions): Effect.Effect<Li
     const site = siteOf(running, options, tokens, context)
     server.maxConnections = connectionsMost
     server.on("request", handle(site))
-    server.on("clientError", answerGarbage)
     const sockets = trackSockets(server)
-    const close = yield* Effect.cached(closing(server, sockets))
+    const close = yield* Effect.cached(closing(server, sockets, site.watches))
     const port = yield* listen(server, options.port ?? 0)
     yield* Effect.addFinalizer(() => close)
     const url = `${certificate === undefined ? "http" : "https"}://127.0.0.1:${port}`

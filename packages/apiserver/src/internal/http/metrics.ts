@@ -6,6 +6,13 @@ export interface Metrics {
   readonly text: () => string
 }
 
+interface Series {
+  readonly target: Target | undefined
+  readonly verb: string
+  readonly code: number
+  count: number
+}
+
 /** How the verbs of access are called in metrics. */
 const verbs: Readonly<Record<string, string>> = { create: "POST", update: "PUT" }
 
@@ -14,40 +21,48 @@ const seriesMost = 10_000
 
 const escaped = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")
 
-export const make = (): Metrics => {
-  const counts = new Map<string, number>()
-  const labelsOf = (target: Target, verb: string, code: number): string => {
-    const resource = target._tag === "Resource" ? target : undefined
-    const { group = "", namespace, name, plural = "", subresource = "", version = "" } = resource ?? {}
-    const scope =
-      resource === undefined ? "" : name !== undefined ? "resource" : namespace !== undefined ? "namespace" : "cluster"
-    const labels = {
-      code,
-      component: "apiserver",
-      dry_run: "",
-      group,
-      resource: plural,
-      scope,
-      subresource,
-      verb: verbs[verb] ?? verb.toUpperCase(),
-      version
-    }
-    return Object.entries(labels)
-      .map(([label, value]) => `${label}="${escaped(String(value))}"`)
-      .join(",")
+const scopeOf = (target: Target | undefined): string => {
+  if (target?._tag !== "Resource") return ""
+  return target.name !== undefined ? "resource" : target.namespace !== undefined ? "namespace" : "cluster"
+}
+
+const lineOf = ({ code, count, target, verb }: Series): string => {
+  const { group = "", plural = "", subresource = "", version = "" } = target?._tag === "Resource" ? target : {}
+  const labels = {
+    code,
+    component: "apiserver",
+    dry_run: "",
+    group,
+    resource: plural,
+    scope: scopeOf(target),
+    subresource,
+    verb: verbs[verb] ?? verb.toUpperCase(),
+    version
   }
+  const text = Object.entries(labels).map(([label, value]) => `${label}="${escaped(String(value))}"`)
+  return `apiserver_request_total{${text.join(",")}} ${count}`
+}
+
+const head = [
+  "# HELP apiserver_request_total [STABLE] Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.",
+  "# TYPE apiserver_request_total counter"
+]
+
+export const make = (): Metrics => {
+  const series = new Map<string, Series>()
+  const others: Series = { target: undefined, verb: "other", code: 0, count: 0 }
   return {
     count: (target, verb, code) => {
-      const labels = labelsOf(target, verb, code)
-      const key = counts.has(labels) || counts.size < seriesMost ? labels : 'code="0",verb="other"'
-      counts.set(key, (counts.get(key) ?? 0) + 1)
+      const where =
+        target._tag === "Resource"
+          ? `${target.group}/${target.version}/${target.plural}/${target.subresource ?? ""}/${scopeOf(target)}`
+          : ""
+      const key = `${verb} ${code} ${where}`
+      const known = series.get(key)
+      if (known !== undefined) known.count++
+      else if (series.size >= seriesMost) others.count++
+      else series.set(key, { target, verb, code, count: 1 })
     },
-    text: () =>
-      [
-        "# HELP apiserver_request_total [STABLE] Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.",
-        "# TYPE apiserver_request_total counter",
-        ...[...counts].map(([labels, count]) => `apiserver_request_total{${labels}} ${count}`),
-        ""
-      ].join("\n")
+    text: () => [...head, ...[...series.values(), ...(others.count > 0 ? [others] : [])].map(lineOf), ""].join("\n")
   }
 }

@@ -1,33 +1,72 @@
-/** Reads the bodies of requests, up to what the machine takes. */
+/** Reads the bodies of requests, up to what the machine takes, and all that are on their way together up to a bound of their own. */
 import type * as http from "node:http"
 import { bodyMost } from "../machine.ts"
+import * as Refusal from "../refusal.ts"
 
-/** What is thrown away of a body that is too large, so that its sender reads the answer before the connection closes. */
+/** What is thrown away of a body that is not wanted, so that its sender reads the answer before the connection closes. */
 const discardMost = 67_108_864
 
-/** Answers the bytes once all are there, or their number as far as it was counted if they are too many. A body that breaks off answers nothing. */
-export const readBody = (incoming: http.IncomingMessage, use: (bytes: Buffer | number) => void): void => {
-  let chunks: Array<Buffer> = []
-  let size = 0
-  const tooLarge = (): void => {
-    chunks = []
-    incoming.removeAllListeners("data").removeAllListeners("end")
-    let discarded = 0
-    incoming.on("data", (chunk: Buffer) => {
-      discarded += chunk.length
-      if (discarded > discardMost) incoming.socket.destroy()
-    })
-    use(size)
-  }
-  const announced = Number(incoming.headers["content-length"] ?? 0)
-  if (announced > bodyMost) {
-    size = announced
-    return tooLarge()
-  }
+/** Of all bodies on their way together, in bytes: past it senders are asked to come again (429). */
+const waitingMost = 268_435_456
+
+export interface Inbox {
+  /**
+   * Answers the bytes once all are there, or their number as far as it was counted if they are too many. A body that breaks off answers nothing.
+   * `refused` is called instead where there is no room.
+   */
+  readonly read: (
+    incoming: http.IncomingMessage,
+    use: (bytes: Buffer | number) => void,
+    refused: (refusal: Refusal.Refusal) => void
+  ) => void
+  /** Bytes that wait for the rest of their body. */
+  readonly waiting: () => number
+}
+
+const discard = (incoming: http.IncomingMessage): void => {
+  let discarded = 0
   incoming.on("data", (chunk: Buffer) => {
-    size += chunk.length
-    if (size > bodyMost) return tooLarge()
-    chunks.push(chunk)
+    discarded += chunk.length
+    if (discarded > discardMost) incoming.socket.destroy()
   })
-  incoming.on("end", () => use(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
+}
+
+export const makeInbox = (most: number = waitingMost): Inbox => {
+  let waiting = 0
+  return {
+    waiting: () => waiting,
+    read: (incoming, use, refused) => {
+      const announced = Number(incoming.headers["content-length"] ?? 0)
+      if (announced > bodyMost) {
+        discard(incoming)
+        return use(announced)
+      }
+      let chunks: Array<Buffer> = []
+      let size = 0
+      const release = (): void => {
+        waiting -= size
+        size = 0
+        chunks = []
+      }
+      const take = (chunk: Buffer): void => {
+        size += chunk.length
+        waiting += chunk.length
+        chunks.push(chunk)
+        if (size <= bodyMost && waiting <= most) return
+        const counted = size
+        release()
+        incoming.off("data", take).off("end", finish).off("close", release)
+        discard(incoming)
+        if (counted > bodyMost) use(counted)
+        else refused(Refusal.tooManyRequests())
+      }
+      const finish = (): void => {
+        const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
+        incoming.off("close", release)
+        release()
+        use(bytes)
+      }
+      incoming.on("data", take).on("end", finish).on("close", release)
+    }
+  }
 }

@@ -6,7 +6,9 @@ import type { AuditEntry } from "../../Listener.ts"
 import type { Running } from "../exchange.ts"
 import type { User } from "./access.ts"
 import type { makeEventLines } from "./encoding.ts"
+import type { Lane, Turns } from "./fairness.ts"
 import type { Metrics } from "./metrics.ts"
+import type { Inbox } from "./reading.ts"
 import type { Outbox } from "./outbox.ts"
 import type { Url } from "./path.ts"
 
@@ -19,7 +21,12 @@ export interface Site {
   readonly userOf: (incoming: http.IncomingMessage) => User | undefined
   readonly audit: ((entry: AuditEntry) => void) | undefined
   readonly metrics: Metrics
+  readonly inbox: Inbox
   readonly outbox: Outbox
+  readonly lane: Lane
+  readonly turns: Turns
+  /** Ends each open watch cleanly. */
+  readonly watches: Set<() => void>
   readonly eventLine: ReturnType<typeof makeEventLines>
 }
 

@@ -47,6 +47,8 @@ class Writer implements Sink {
   /** Called once, when nothing more comes. */
   done: () => void = () => undefined
 
+  readonly turn = (): void => this.pump()
+
   constructor(site: Site, visit: Visit, shown: Shown) {
     this.site = site
     this.visit = visit
@@ -70,7 +72,7 @@ class Writer implements Sink {
     this.lines.push(line)
     this.waiting += line.length
     waitingAll += line.length
-    if (!this.blocked && this.lines.length === 1) queueMicrotask(() => this.pump())
+    if (!this.blocked) this.site.turns.soon(this.turn)
     return true
   }
 
@@ -81,7 +83,7 @@ class Writer implements Sink {
       this.visit.incoming.socket.destroy()
       return
     }
-    if (this.started && !this.blocked) this.pump()
+    if (this.started && !this.blocked) this.site.turns.soon(this.turn)
   }
 
   start({ definition, failed, initial }: Watch): void {
@@ -155,6 +157,8 @@ export const answerWatch = (
   shown: Shown
 ): void => {
   const writer = new Writer(site, visit, shown)
+  const end = (): void => writer.end()
+  site.watches.add(end)
   const watching = Effect.gen(function* () {
     const opened = yield* Exchange.openWatch(site.running, operation, request, writer)
     if ("code" in opened) return send(site, visit, opened)
@@ -166,7 +170,10 @@ export const answerWatch = (
   })
   const released = Effect.ensuring(
     watching,
-    Effect.sync(() => writer.release())
+    Effect.sync(() => {
+      site.watches.delete(end)
+      writer.release()
+    })
   )
   conduct(site, visit, Effect.scoped(released))
 }

@@ -1,0 +1,76 @@
+/**
+ * One thread serves everybody, so nobody may hold it long: what takes long goes in a lane of its own, with rests in which others are served, and the lines
+ * of many watches are written in turns.
+ */
+
+export interface Lane {
+  /** Runs the job now or when its turn comes. False: too many wait already. A job must not throw. */
+  readonly run: (job: () => void) => boolean
+}
+
+/** More have to come again. */
+const jobsMost = 1_000
+
+/** After a job of more than this, in milliseconds, the lane rests for three times as long as the job took. */
+const shortMost = 10
+
+export const makeLane = (now: () => number = () => performance.now()): Lane => {
+  const jobs: Array<() => void> = []
+  let busy = false
+  const next = (): void => {
+    const job = jobs.shift()
+    if (job === undefined) {
+      busy = false
+      return
+    }
+    const began = now()
+    job()
+    const took = now() - began
+    if (took > shortMost) setTimeout(next, 3 * took)
+    else setImmediate(next)
+  }
+  return {
+    run: (job) => {
+      if (jobs.length >= jobsMost) return false
+      jobs.push(job)
+      if (!busy) {
+        busy = true
+        next()
+      }
+      return true
+    }
+  }
+}
+
+export interface Turns {
+  /** Calls the job soon, in the order of the calls, once for all calls before it runs. A job must not throw. */
+  readonly soon: (job: () => void) => void
+}
+
+/** As long as jobs may run at a stretch, in milliseconds. */
+const stretchMost = 4
+
+export const makeTurns = (now: () => number = () => performance.now()): Turns => {
+  let waiting = new Set<() => void>()
+  let scheduled = false
+  const work = (): void => {
+    const until = now() + stretchMost
+    let count = 0
+    for (const job of waiting) {
+      waiting.delete(job)
+      job()
+      if (++count % 16 === 0 && now() > until) break
+    }
+    scheduled = waiting.size > 0
+    if (scheduled) setImmediate(work)
+    else waiting = new Set()
+  }
+  return {
+    soon: (job) => {
+      waiting.add(job)
+      if (scheduled) return
+      scheduled = true
+      setImmediate(work)
+    }
+  }
+}
