@@ -7,7 +7,18 @@ export type Json = any
 
 /** `group/version` (`v1` for the core) and the kinds of it. */
 export const wanted: Readonly<Record<string, ReadonlyArray<string>>> = {
-  v1: ["Namespace", "ConfigMap", "Secret", "Service", "ServiceAccount", "Pod", "PersistentVolumeClaim", "Event"],
+  v1: [
+    "Namespace",
+    "ConfigMap",
+    "Secret",
+    "Service",
+    "ServiceAccount",
+    "Pod",
+    "PersistentVolumeClaim",
+    "Event",
+    "ResourceQuota",
+    "LimitRange"
+  ],
   "apps/v1": ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"],
   "batch/v1": ["Job", "CronJob"],
   "networking.k8s.io/v1": ["Ingress", "NetworkPolicy"],
@@ -18,6 +29,13 @@ export const wanted: Readonly<Record<string, ReadonlyArray<string>>> = {
   "coordination.k8s.io/v1": ["Lease"],
   "events.k8s.io/v1": ["Event"],
   "apiextensions.k8s.io/v1": ["CustomResourceDefinition"]
+}
+
+/** Kinds that are served and not stored. */
+export const unstored: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "autoscaling/v1": ["Scale"],
+  "authorization.k8s.io/v1": ["SelfSubjectAccessReview", "SelfSubjectRulesReview"],
+  "authentication.k8s.io/v1": ["SelfSubjectReview"]
 }
 
 export interface Server {

@@ -18,6 +18,7 @@
  * - [ ] priority and fairness: no 429 but those of a hook
  * - [ ] strategic merge patch, YAML bodies, protobuf, CBOR, Table and PartialObjectMetadata
  * - [ ] validation of most built-in kinds beyond their schema's types; other controllers than those named, so no Pods of Deployments
+ * - [ ] admission by ResourceQuotas and LimitRanges, which are stored and bind nobody
  * - [ ] the 429 "storage is (re)initializing" while a CRD is being served (F131), the 3 s wait before a 504 of a future version (F41)
  * - [ ] the lag of caches: reads, bookmarks and watches are never behind
  * - [ ] the hour after which Events go; graceful deletion of Pods

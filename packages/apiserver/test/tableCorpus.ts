@@ -327,6 +327,12 @@ const configuration = (n: string): ReadonlyArray<Sample> => [
   simple(`/api/v1/namespaces/${n}/configmaps`, "v1", "ConfigMap", "c", { data: { a: "1" }, binaryData: { b: "MQ==" } }),
   simple(`/api/v1/namespaces/${n}/secrets`, "v1", "Secret", "s", { stringData: { a: "1", b: "2" } }),
   simple(`/api/v1/namespaces/${n}/serviceaccounts`, "v1", "ServiceAccount", "s"),
+  simple(`/api/v1/namespaces/${n}/limitranges`, "v1", "LimitRange", "l", { spec: { limits: [] } }),
+  simple(`/api/v1/namespaces/${n}/resourcequotas`, "v1", "ResourceQuota", "new", { spec: { hard: { pods: "1" } } }),
+  {
+    ...simple(`/api/v1/namespaces/${n}/resourcequotas`, "v1", "ResourceQuota", "counted"),
+    status: { hard: { pods: "3", cpu: "1000m", "limits.cpu": "2" }, used: { pods: "1", "limits.cpu": "0.5" } }
+  },
   simple("/apis/scheduling.k8s.io/v1/priorityclasses", "scheduling.k8s.io/v1", "PriorityClass", `${n}-p`, { value: 7 }),
   simple(`/apis/coordination.k8s.io/v1/namespaces/${n}/leases`, "coordination.k8s.io/v1", "Lease", "l", {
     spec: { holderIdentity: "me" }

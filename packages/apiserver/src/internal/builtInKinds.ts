@@ -9,7 +9,7 @@ import { leaseRules } from "./leases.ts"
 import { namespaceRules } from "./namespaces.ts"
 import type { NameRule } from "./objectMeta.ts"
 import type { FieldLabels } from "./selector.ts"
-import { secretRules, configMapRules } from "./configuration.ts"
+import { configMapRules, secretRules, serviceAccountRules } from "./configuration.ts"
 import { serviceRules } from "./services.ts"
 import { deploymentRules, persistentVolumeClaimRules, podRules } from "./workloads.ts"
 import type { Schema } from "./structuralSchema.ts"
@@ -84,7 +84,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     kind: "ServiceAccount",
     plural: "serviceaccounts",
     shortNames: ["sa"],
-    answersDeleted: true
+    answersDeleted: true,
+    rules: serviceAccountRules
   },
   {
     group: "",
@@ -119,6 +120,16 @@ const kinds: ReadonlyArray<BuiltIn> = [
     answersDeleted: true,
     rules: persistentVolumeClaimRules
   },
+  {
+    group: "",
+    version: "v1",
+    kind: "ResourceQuota",
+    plural: "resourcequotas",
+    shortNames: ["quota"],
+    status: true,
+    answersDeleted: true
+  },
+  { group: "", version: "v1", kind: "LimitRange", plural: "limitranges", shortNames: ["limits"] },
   {
     group: "apps",
     version: "v1",

@@ -29,6 +29,7 @@ const cells: Readonly<Record<string, Cells>> = {
   "v1 Event": Cluster.event,
   "v1 Namespace": Cluster.namespace,
   "v1 PersistentVolumeClaim": Workload.persistentVolumeClaim,
+  "v1 ResourceQuota": Cluster.resourceQuota,
   "v1 Secret": Cluster.secret,
   "v1 Service": Cluster.service,
   "v1 ServiceAccount": Cluster.serviceAccount

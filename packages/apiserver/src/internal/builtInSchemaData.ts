@@ -23,9 +23,11 @@ export const kinds: Readonly<Record<string, string>> = {
   "scheduling.k8s.io/v1 PriorityClass": "io.k8s.api.scheduling.v1.PriorityClass",
   "v1 ConfigMap": "io.k8s.api.core.v1.ConfigMap",
   "v1 Event": "io.k8s.api.core.v1.Event",
+  "v1 LimitRange": "io.k8s.api.core.v1.LimitRange",
   "v1 Namespace": "io.k8s.api.core.v1.Namespace",
   "v1 PersistentVolumeClaim": "io.k8s.api.core.v1.PersistentVolumeClaim",
   "v1 Pod": "io.k8s.api.core.v1.Pod",
+  "v1 ResourceQuota": "io.k8s.api.core.v1.ResourceQuota",
   "v1 Secret": "io.k8s.api.core.v1.Secret",
   "v1 Service": "io.k8s.api.core.v1.Service",
   "v1 ServiceAccount": "io.k8s.api.core.v1.ServiceAccount"
@@ -280,6 +282,12 @@ export const definitions: Readonly<Record<string, string>> = {
     '{"type":"object","properties":{"postStart":{"$ref":"io.k8s.api.core.v1.LifecycleHandler"},"preStop":{"$ref":"io.k8s.api.core.v1.LifecycleHandler"},"stopSignal":{"type":"string","enum":["SIGABRT","SIGALRM","SIGBUS","SIGCHLD","SIGCLD","SIGCONT","SIGFPE","SIGHUP","SIGILL","SIGINT","SIGIO","SIGIOT","SIGKILL","SIGPIPE","SIGPOLL","SIGPROF","SIGPWR","SIGQUIT","SIGRTMAX","SIGRTMAX-1","SIGRTMAX-10","SIGRTMAX-11","SIGRTMAX-12","SIGRTMAX-13","SIGRTMAX-14","SIGRTMAX-2","SIGRTMAX-3","SIGRTMAX-4","SIGRTMAX-5","SIGRTMAX-6","SIGRTMAX-7","SIGRTMAX-8","SIGRTMAX-9","SIGRTMIN","SIGRTMIN+1","SIGRTMIN+10","SIGRTMIN+11","SIGRTMIN+12","SIGRTMIN+13","SIGRTMIN+14","SIGRTMIN+15","SIGRTMIN+2","SIGRTMIN+3","SIGRTMIN+4","SIGRTMIN+5","SIGRTMIN+6","SIGRTMIN+7","SIGRTMIN+8","SIGRTMIN+9","SIGSEGV","SIGSTKFLT","SIGSTOP","SIGSYS","SIGTERM","SIGTRAP","SIGTSTP","SIGTTIN","SIGTTOU","SIGURG","SIGUSR1","SIGUSR2","SIGVTALRM","SIGWINCH","SIGXCPU","SIGXFSZ"]}}}',
   "io.k8s.api.core.v1.LifecycleHandler":
     '{"type":"object","properties":{"exec":{"$ref":"io.k8s.api.core.v1.ExecAction"},"httpGet":{"$ref":"io.k8s.api.core.v1.HTTPGetAction"},"sleep":{"$ref":"io.k8s.api.core.v1.SleepAction"},"tcpSocket":{"$ref":"io.k8s.api.core.v1.TCPSocketAction"}}}',
+  "io.k8s.api.core.v1.LimitRange":
+    '{"type":"object","properties":{"apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"$ref":"io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta","default":{}},"spec":{"$ref":"io.k8s.api.core.v1.LimitRangeSpec","default":{}}}}',
+  "io.k8s.api.core.v1.LimitRangeItem":
+    '{"type":"object","required":["type"],"properties":{"default":{"type":"object","additionalProperties":{"format":"quantity"}},"defaultRequest":{"type":"object","additionalProperties":{"format":"quantity"}},"max":{"type":"object","additionalProperties":{"format":"quantity"}},"maxLimitRequestRatio":{"type":"object","additionalProperties":{"format":"quantity"}},"min":{"type":"object","additionalProperties":{"format":"quantity"}},"type":{"type":"string","default":""}}}',
+  "io.k8s.api.core.v1.LimitRangeSpec":
+    '{"type":"object","required":["limits"],"properties":{"limits":{"type":"array","x-kubernetes-list-type":"atomic","items":{"$ref":"io.k8s.api.core.v1.LimitRangeItem"}}}}',
   "io.k8s.api.core.v1.LinuxContainerUser":
     '{"type":"object","required":["uid","gid"],"properties":{"gid":{"type":"integer","format":"int64","default":0},"supplementalGroups":{"type":"array","x-kubernetes-list-type":"atomic","items":{"type":"integer","format":"int64"}},"uid":{"type":"integer","format":"int64","default":0}}}',
   "io.k8s.api.core.v1.LoadBalancerIngress":
@@ -386,6 +394,12 @@ export const definitions: Readonly<Record<string, string>> = {
     '{"type":"object","required":["resource"],"x-kubernetes-map-type":"atomic","properties":{"containerName":{"type":"string"},"divisor":{"format":"quantity"},"resource":{"type":"string","default":""}}}',
   "io.k8s.api.core.v1.ResourceHealth":
     '{"type":"object","required":["resourceID"],"properties":{"health":{"type":"string"},"message":{"type":"string"},"resourceID":{"type":"string","default":""}}}',
+  "io.k8s.api.core.v1.ResourceQuota":
+    '{"type":"object","properties":{"apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"$ref":"io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta","default":{}},"spec":{"$ref":"io.k8s.api.core.v1.ResourceQuotaSpec","default":{}},"status":{"$ref":"io.k8s.api.core.v1.ResourceQuotaStatus","default":{}}}}',
+  "io.k8s.api.core.v1.ResourceQuotaSpec":
+    '{"type":"object","properties":{"hard":{"type":"object","additionalProperties":{"format":"quantity"}},"scopeSelector":{"$ref":"io.k8s.api.core.v1.ScopeSelector"},"scopes":{"type":"array","x-kubernetes-list-type":"atomic","items":{"type":"string","enum":["BestEffort","CrossNamespacePodAffinity","NotBestEffort","NotTerminating","PriorityClass","Terminating","VolumeAttributesClass"]}}}}',
+  "io.k8s.api.core.v1.ResourceQuotaStatus":
+    '{"type":"object","properties":{"hard":{"type":"object","additionalProperties":{"format":"quantity"}},"used":{"type":"object","additionalProperties":{"format":"quantity"}}}}',
   "io.k8s.api.core.v1.ResourceRequirements":
     '{"type":"object","properties":{"claims":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["name"],"items":{"$ref":"io.k8s.api.core.v1.ResourceClaim"}},"limits":{"type":"object","additionalProperties":{"format":"quantity"}},"requests":{"type":"object","additionalProperties":{"format":"quantity"}}}}',
   "io.k8s.api.core.v1.ResourceStatus":
@@ -394,6 +408,10 @@ export const definitions: Readonly<Record<string, string>> = {
     '{"type":"object","properties":{"level":{"type":"string"},"role":{"type":"string"},"type":{"type":"string"},"user":{"type":"string"}}}',
   "io.k8s.api.core.v1.ScaleIOVolumeSource":
     '{"type":"object","required":["gateway","system","secretRef"],"properties":{"fsType":{"type":"string","default":"xfs"},"gateway":{"type":"string","default":""},"protectionDomain":{"type":"string"},"readOnly":{"type":"boolean"},"secretRef":{"$ref":"io.k8s.api.core.v1.LocalObjectReference"},"sslEnabled":{"type":"boolean"},"storageMode":{"type":"string","default":"ThinProvisioned"},"storagePool":{"type":"string"},"system":{"type":"string","default":""},"volumeName":{"type":"string"}}}',
+  "io.k8s.api.core.v1.ScopeSelector":
+    '{"type":"object","x-kubernetes-map-type":"atomic","properties":{"matchExpressions":{"type":"array","x-kubernetes-list-type":"atomic","items":{"$ref":"io.k8s.api.core.v1.ScopedResourceSelectorRequirement"}}}}',
+  "io.k8s.api.core.v1.ScopedResourceSelectorRequirement":
+    '{"type":"object","required":["scopeName","operator"],"properties":{"operator":{"type":"string","enum":["DoesNotExist","Exists","In","NotIn"],"default":""},"scopeName":{"type":"string","enum":["BestEffort","CrossNamespacePodAffinity","NotBestEffort","NotTerminating","PriorityClass","Terminating","VolumeAttributesClass"],"default":""},"values":{"type":"array","x-kubernetes-list-type":"atomic","items":{"type":"string"}}}}',
   "io.k8s.api.core.v1.SeccompProfile":
     '{"type":"object","required":["type"],"properties":{"localhostProfile":{"type":"string"},"type":{"type":"string","enum":["Localhost","RuntimeDefault","Unconfined"],"default":""}}}',
   "io.k8s.api.core.v1.Secret":

@@ -103,6 +103,18 @@ export const binding: Cells.Cells = (one, now) => {
   ]
 }
 
+/** What is used of each resource, once somebody counts: limits in a column of their own. */
+export const resourceQuota: Cells.Cells = (quota, now) => {
+  const { hard, used } = object(quota.status)
+  const names = Object.keys(object(hard)).toSorted()
+  const shown = (isLimit: boolean): string =>
+    names
+      .filter((name) => name.startsWith("limits.") === isLimit)
+      .map((name) => `${name}: ${text(object(used)[name]) || "0"}/${text(object(hard)[name])}`)
+      .join(", ")
+  return [nameOf(quota), shown(false), shown(true), ageOf(quota, now)]
+}
+
 export const priorityClass: Cells.Cells = (one, now) => [
   nameOf(one),
   number(one.value),
