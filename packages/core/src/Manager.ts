@@ -256,7 +256,8 @@ const servicesOf = Effect.fnUntraced(function* (
       onWrite: (owner: KubeObject, write: Parameters<Engine["wrote"]>[1]) => engine.wrote(owner, write, kind.id),
       onRead: (owner: KubeObject, ref: Parameters<Engine["readChild"]>[1], child: KubeObject) =>
         engine.readChild(owner, ref, child, kind.id),
-      hadChild: (owner: KubeObject, ref: Parameters<Engine["hadChild"]>[1]) => engine.hadChild(owner, ref, kind.id),
+      childBefore: (owner: KubeObject, ref: Parameters<Engine["childBefore"]>[1]) =>
+        engine.childBefore(owner, ref, kind.id),
       owners: engine.store
     }
     services = Context.add(

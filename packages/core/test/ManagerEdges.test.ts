@@ -86,6 +86,28 @@ describe("what the cache does not know", () => {
     }
   )
 
+  it.effect(
+    "a child that somebody deletes is put back in one request, and asked for its owner only from the second time on (B66)",
+    () =>
+      running([owning], ({ api, server }) =>
+        Effect.gen(function* () {
+          yield* api.create(Scope, docs)
+          yield* quiet
+          const asked: Array<ReadonlyArray<string>> = []
+          for (let i = 0; i < 4; i++) {
+            yield* server.clearLog
+            yield* api.delete(ConfigMap, child)
+            yield* quiet
+            const log = (yield* server.log).map(({ operation }) => `${operation.verb} ${operation.resource}`)
+            asked.push(log.filter((line) => line.startsWith("apply config") || line.startsWith("get")))
+          }
+          const free = ["apply configmaps"]
+          const checked = ["get scopes.access.example.com", "apply configmaps"]
+          assert.deepStrictEqual(asked, [free, checked, free, checked])
+        })
+      )
+  )
+
   it.effect("a status that meets one conflict after the other is written in the end (B52)", () =>
     running([counted], ({ api, server }) =>
       Effect.gen(function* () {

@@ -54,11 +54,14 @@ export interface Writing {
   readonly onWrite: (owner: KubeObject, write: Write) => void
   /** Told how a child was found when nothing had to be sent. */
   readonly onRead: (owner: KubeObject, ref: ObjectRef, child: KubeObject) => void
-  /** Whether the last pass of the owner left that child there. */
-  readonly hadChild: (owner: KubeObject, ref: ObjectRef) => boolean
+  /** The child as the last pass of the owner left it there. */
+  readonly childBefore: (owner: KubeObject, ref: ObjectRef) => KubeObject | undefined
   /** The cache of the owners. */
   readonly owners: Store
 }
+
+/** Children that were made anew on the word of the cache alone that their owner lives. */
+const trusted = new WeakSet<KubeObject>()
 
 /** Asks the server itself, and tells the cache what it did not know. */
 const lives = (api: ApiClient["Service"], owners: Store, owner: KubeObject): Effect.Effect<boolean, ApiError> => {
@@ -81,7 +84,7 @@ const lives = (api: ApiClient["Service"], owners: Store, owner: KubeObject): Eff
 export const writerOf = (
   kind: Kind.Any,
   store: Store,
-  { api, hadChild, manager, onRead, onWrite, owners }: Writing,
+  { api, childBefore, manager, onRead, onWrite, owners }: Writing,
   onMalformed: (malformed: Kind.MalformedResource, object: KubeObject) => void
 ): Writer<any> => {
   const target: Target = {
@@ -90,18 +93,22 @@ export const writerOf = (
     cache: store,
     manager,
     onWrite,
-    ownerLives: (owner, ref) => (hadChild(owner, ref) ? lives(api, owners, owner) : Effect.succeed(true))
+    // Once on trust: were the owner gone, the child would go again, and then it is asked for.
+    ownerLives: (owner, ref) => {
+      const before = childBefore(owner, ref)
+      return before !== undefined && trusted.has(before) ? lives(api, owners, owner) : Effect.succeed(true)
+    }
   }
   return {
     apply: Effect.fnUntraced(function* (owner, desired, { conflicts }) {
       const input = yield* encoded(kind, desired)
       const { moved, object } = yield* applyChild(target, owner, input, conflicts)
-      if (moved === undefined)
-        onRead(owner, { namespace: object.metadata.namespace, name: object.metadata.name }, object)
-      const result = decoded(
-        kind,
-        store.get({ namespace: object.metadata.namespace, name: object.metadata.name }) ?? object
-      )
+      const ref = refOf(object)
+      if (moved === undefined) onRead(owner, ref, object)
+      const shown = store.get(ref) ?? object
+      const before = moved === "created" ? childBefore(owner, ref) : undefined
+      if (before !== undefined && !trusted.has(before)) trusted.add(object).add(shown)
+      const result = decoded(kind, shown)
       if (Result.isFailure(result)) return yield* new Fatal({ reason: "MalformedResource", cause: result.failure })
       return { object: result.success, moved }
     }),

@@ -37,7 +37,8 @@ export interface Target {
   readonly onWrite: (owner: KubeObject, write: Write) => void
   /**
    * Whether the owner still lives, asked before a child is made. One that was there may have been collected together with an owner of which the
-   * watch is late to tell the end: it would be made and collected again and again (B66). Default: it does.
+   * watch is late to tell the end: it would be made and collected again and again (B66). So a child that was made anew and is gone again is not made
+   * before the server was asked; the first time the cache is believed, since mostly somebody deleted the child alone. Default: it does.
    */
   readonly ownerLives?: (owner: KubeObject, child: ObjectRef) => Effect.Effect<boolean, ApiError>
 }

@@ -198,9 +198,9 @@ export class Engine {
     running.foreign ||= revealsForeign({ previous, answer, fieldManager: this.fieldManager })
   }
 
-  /** Whether the last pass of the owner left the child there. */
-  hadChild(owner: KubeObject, ref: ObjectRef, kindId: string): boolean {
-    return this.known.get(keyOf(owner.metadata as ObjectRef))?.children.get(addressOf(kindId, ref)) !== undefined
+  /** The child as the last pass of the owner left it there. */
+  childBefore(owner: KubeObject, ref: ObjectRef, kindId: string): KubeObject | undefined {
+    return this.known.get(keyOf(owner.metadata as ObjectRef))?.children.get(addressOf(kindId, ref))
   }
 
   /** A child was read in the running pass of its owner, and nothing had to be written. */
