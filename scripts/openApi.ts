@@ -6,15 +6,9 @@
  */
 import { writeFileSync } from "node:fs"
 import { deflateRawSync } from "node:zlib"
-import { documentPath, type Json, request, type Server, serverOf, wanted } from "./apiServer.ts"
+import { documentPath, type Json, request, type Server, serverOf, unstored, wanted } from "./apiServer.ts"
 
 const target = new URL("../packages/apiserver/src/internal/openApiData.ts", import.meta.url)
-
-/** Kinds that are served and not stored. */
-const others: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "authorization.k8s.io/v1": ["SelfSubjectAccessReview", "SelfSubjectRulesReview"],
-  "authentication.k8s.io/v1": ["SelfSubjectReview"]
-}
 
 /** What any request may take or answer. */
 const everywhere = [
@@ -86,7 +80,7 @@ const main = async (): Promise<void> => {
   const document = await customDocument(server)
   const known: Record<string, Json> = {}
   const open: Array<string> = [...everywhere]
-  for (const [version, kinds] of [...Object.entries(wanted), ...Object.entries(others)]) {
+  for (const [version, kinds] of [...Object.entries(wanted), ...Object.entries(unstored)]) {
     const { schemas } = (await request(server, "GET", documentPath(version))).components
     Object.assign(known, schemas)
     const names = new Set([...kinds, ...kinds.map((kind) => `${kind}List`)])
