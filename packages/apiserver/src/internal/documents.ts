@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import { digest } from "./digest.ts"
 import * as Discovery from "./discovery.ts"
+import { clauses } from "./http/accept.ts"
 import type { JsonObject } from "./json.ts"
 import * as OpenApi from "./openApi.ts"
 import * as Refusal from "./refusal.ts"
@@ -38,33 +39,16 @@ export interface Document {
 const json = "application/json"
 const aggregatedJson = `${json};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList`
 
-interface Range {
-  readonly type: string
-  readonly parameters: Readonly<Record<string, string>>
-  readonly weight: number
-}
-
-/** The media ranges of an Accept header, the most wanted first. */
-const rangesOf = (accept: string | undefined): ReadonlyArray<Range> =>
-  (accept === undefined || accept.trim() === "" ? "*/*" : accept)
-    .split(",")
-    .map((range): Range => {
-      const [type = "", ...parameters] = range.split(";").map((part) => part.trim())
-      const pairs = parameters.map((parameter) => parameter.split("=", 2).map((side) => side.trim()))
-      const { q, ...others } = Object.fromEntries(pairs.map(([name = "", value = ""]) => [name.toLowerCase(), value]))
-      return { type: type.toLowerCase(), parameters: others, weight: q === undefined ? 1 : Number(q) || 0 }
-    })
-    .filter(({ weight }) => weight > 0)
-    .toSorted((a, b) => b.weight - a.weight)
-
 /** Which of the forms the client would rather have; undefined if it takes none of them. */
-const negotiate = (accept: string | undefined, aggregates: boolean): "plain" | "aggregated" | undefined => {
-  for (const { parameters, type } of rangesOf(accept)) {
+const negotiate = (accept = "", aggregates = false): "plain" | "aggregated" | undefined => {
+  for (const { parameters, quality, type } of clauses(accept.trim() === "" ? "*/*" : accept)) {
+    if (quality <= 0) continue
     if (type === "*/*" || type === "application/*") return "plain"
     if (type !== json) continue
-    const { as, g, v } = parameters
+    const as = parameters.get("as")
     if (as === undefined) return "plain"
-    if (aggregates && as === "APIGroupDiscoveryList" && g === "apidiscovery.k8s.io" && v === "v2") return "aggregated"
+    const wanted = as === "APIGroupDiscoveryList" && parameters.get("g") === "apidiscovery.k8s.io"
+    if (aggregates && wanted && parameters.get("v") === "v2") return "aggregated"
   }
   return undefined
 }
@@ -129,13 +113,11 @@ const discoveryAt = (state: State, path: string, { accept, address = "" }: Docum
   return { code: 200, contentType: aggregatedJson, body: text, etag: `"${digest(text)}"` }
 }
 
-const schemaForm = (accept: string | undefined): boolean => negotiate(accept, false) === "plain"
-
 /** The document of a group version: for ever under the name that the index gives it, and moved there under an older one. */
 const schemasAt = (state: State, request: DocumentRequest, path: string): Effect.Effect<Document | undefined> => {
   const one = Discovery.groupVersionsOf(state).find((own) => OpenApi.documentPath(own) === path)
   if (one === undefined) return Effect.succeed({ code: 404, contentType: json, body: "" })
-  if (!schemaForm(request.accept)) return Effect.succeed({ code: 406, contentType: json, body: "" })
+  if (negotiate(request.accept) === undefined) return Effect.succeed({ code: 406, contentType: json, body: "" })
   const tag = OpenApi.tagOf(state, one)
   const etag = `"${tag}"`
   const hash = request.query?.hash ?? ""

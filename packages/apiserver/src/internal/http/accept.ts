@@ -15,7 +15,7 @@ export interface Form {
 
 export const json: Form = { media: "application/json", pretty: false }
 
-interface Clause {
+export interface Clause {
   readonly type: string
   readonly parameters: ReadonlyMap<string, string>
   readonly quality: number
@@ -35,8 +35,8 @@ const clause = (text: string): Clause => {
   return { type: type.toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 1 }
 }
 
-/** The wish for most first; among equals as they stand, wildcards last. */
-const clauses = (accept: string): ReadonlyArray<Clause> => {
+/** The parts of an Accept header: the wish for most first; among equals as they stand, wildcards last. */
+export const clauses = (accept: string): ReadonlyArray<Clause> => {
   const wild = ({ type }: Clause): number => type.split("*").length
   return accept
     .split(",", clausesMost)

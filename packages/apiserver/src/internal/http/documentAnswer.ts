@@ -13,9 +13,14 @@ const text = (site: Site, visit: Visit, code: number, body: string, contentType 
 
 const sendDocument = (site: Site, visit: Visit, found: Document | undefined): void => {
   if (found === undefined) return text(site, visit, 404, "404 page not found\n")
-  const { body, code, contentType, etag } = found
-  const headers: Record<string, string> = { Vary: "Accept", ...(etag !== undefined && { Etag: etag }) }
-  if (etag !== undefined && visit.incoming.headers["if-none-match"] === etag) {
+  const { body, cacheControl, code, contentType, etag, location } = found
+  const headers: Record<string, string> = {
+    Vary: "Accept",
+    ...(etag !== undefined && { Etag: etag }),
+    ...(cacheControl !== undefined && { "Cache-Control": cacheControl }),
+    ...(location !== undefined && { Location: location })
+  }
+  if (code === 200 && etag !== undefined && visit.incoming.headers["if-none-match"] === etag) {
     return sendBytes(site, visit, { code: 304, warnings: [] }, { contentType, bytes: Buffer.alloc(0) }, headers)
   }
   const bytes = Buffer.from(typeof body === "string" ? body : `${JSON.stringify(body)}\n`)
