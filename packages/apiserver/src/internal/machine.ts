@@ -110,12 +110,18 @@ export const boot = (at: Pick<Request, "now" | "seed">): State => {
 /** Of a body, in bytes (F28). */
 export const bodyMost = 3_145_728
 
+const readable: ReadonlySet<string> = new Set([
+  "application/json",
+  "application/yaml",
+  "application/vnd.kubernetes.protobuf"
+])
+
 const checkBody = ({ body, bodyBytes, contentType, method }: Request): void => {
   if (method === "GET" || (body === undefined && (bodyBytes ?? 0) === 0)) return
   const type = (contentType ?? "application/json").split(";")[0]!.trim()
-  if ((method === "POST" || method === "PUT") && type !== "application/json" && type !== "application/yaml") {
+  if (method !== "PATCH" && !readable.has(type)) {
     throw Refusal.unsupportedMediaType(
-      "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf"
+      `the body of the request was in an unknown format - accepted media types include: ${[...readable].join(", ")}`
     )
   }
   if (bodyBytes !== undefined && bodyBytes > bodyMost) throw Refusal.tooLarge(bodyMost)

@@ -144,17 +144,17 @@ export const patchRejected = (): Refusal =>
 
 export const badRequest = (message: string): Refusal => status(400, "BadRequest", message)
 
-/** Of a body that is no JSON (F21). */
+/** Of a body that cannot be read (F21). `why` is Go's text, `quoted` the beginning of the body. */
 export const unreadable = (
   { kind }: Named,
   method: string,
   { quoted, why }: { readonly why: string; readonly quoted: string }
-): Refusal => {
-  if (method === "PATCH") return badRequest(`error decoding patch: ${why}`)
-  const parse = `couldn't get version/kind; json parse error: ${why}`
-  if (method === "DELETE") return badRequest(parse)
-  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${parse} (${quoted})`)
-}
+): Refusal =>
+  badRequest(
+    method === "PATCH" || method === "DELETE"
+      ? why
+      : `the object provided is unrecognized (must be of type ${kind}): ${why} (${quoted})`
+  )
 
 /** F160. */
 export const unauthorized = (): Refusal => status(401, "Unauthorized", "Unauthorized")

@@ -1,5 +1,6 @@
-/** From the bytes of a request to what the machine takes: JSON, or YAML where the type says so and it is not JSON after all. */
+/** From the bytes of a request to what the machine takes: JSON, YAML where the type says so and it is not JSON after all, and the protobuf of client-go. */
 import * as Yaml from "yaml"
+import { decodeBody } from "../protobuf.ts"
 import type { Request } from "../request.ts"
 import * as JsonText from "./jsonText.ts"
 
@@ -45,9 +46,14 @@ const refusedBody = (bytes: Uint8Array, text: string, why: string): Read => ({
   parts: 0
 })
 
-const fromJson = (bytes: Uint8Array, text: string): Read => {
+const fromJson = (bytes: Uint8Array, text: string, isPatch: boolean): Read => {
   const { depth, keys, parts } = JsonText.shapeOf(text)
-  const refused = (why: string): Read => refusedBody(bytes, text, why)
+  const refused = (why: string): Read =>
+    refusedBody(
+      bytes,
+      text,
+      isPatch ? `error decoding patch: ${why}` : `couldn't get version/kind; json parse error: ${why}`
+    )
   const bodyBytes = bytes.length
   if (depth > JsonText.nestingMost) return refused(tooDeep)
   if (parts > JsonText.partsMost) return refused(tooMany)
@@ -82,16 +88,26 @@ const fromYaml = (bytes: Uint8Array, text: string): Read => {
   }
 }
 
+const protobuf = "application/vnd.kubernetes.protobuf"
+
+/** As client-go sends the built-in kinds. */
+const fromProtobuf = (bytes: Uint8Array): Read => {
+  const decoded = decodeBody(bytes)
+  if (decoded._tag === "Malformed") return refusedBody(bytes, "\uFFFD", decoded.why)
+  return { body: { body: decoded.body, bodyBytes: bytes.length }, parts: JsonText.countKeys(decoded.body) }
+}
+
 /** Reads a whole body. `contentType` as the header has it. */
 export const parse = (bytes: Uint8Array, contentType: string | undefined): Read => {
   const bodyBytes = bytes.length
   const type = (contentType ?? "application/json").split(";", 1)[0]!.trim()
+  if (type === protobuf && bodyBytes > 0) return fromProtobuf(bytes)
   if (bodyBytes === 0 || !readable.has(type)) return { body: { bodyBytes }, parts: 0 }
   const text = utf8.decode(bytes)
-  const read = fromJson(bytes, text)
+  const read = fromJson(bytes, text, type.includes("patch"))
   const { unreadable } = read.body
   // Clients fill the YAML types with JSON mostly.
-  return unreadable !== undefined && type.endsWith("yaml") && !unreadable.why.startsWith("exceeded")
+  return unreadable !== undefined && type.endsWith("yaml") && !unreadable.why.includes("exceeded max")
     ? fromYaml(bytes, text)
     : read
 }
