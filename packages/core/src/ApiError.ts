@@ -1,5 +1,6 @@
 /** What an API server, or the way to it, answers instead of what was asked. */
 import { Failure } from "./internal/failure.ts"
+import { remedyOf } from "./internal/remedy.ts"
 import { isRecord } from "./internal/sameJson.ts"
 import { formatRef, type ObjectRef } from "./KubeObject.ts"
 
@@ -108,14 +109,15 @@ const longestWaitSeconds = 86_400
 /**
  * The only error of the raw `ApiClient`. Nothing is decided here: `ReconcileError.fromApiError` says what a pass does with it (D4).
  *
- * `message` is one line: `patch roles.access.example.com team/editor: 409 Conflict: Operation cannot be fulfilled ...`
+ * `message` is one line: `patch roles.access.example.com team/editor: 409 Conflict: Operation cannot be fulfilled ...`, and what to do about it where that is known.
  */
 export class ApiError extends Failure("ApiError")<Fields> {
   override get message(): string {
     const { reason, ref, resource, verb } = this
     const text = reason.message.length > shown ? `${reason.message.slice(0, shown)}...` : reason.message
     const code = "code" in reason ? `${reason.code} ` : ""
-    return `${verb} ${resource}${ref === undefined ? "" : ` ${formatRef(ref)}`}: ${code}${reason._tag}: ${oneLine(text)}`
+    const remedy = remedyOf(reason, this)
+    return `${verb} ${resource}${ref === undefined ? "" : ` ${formatRef(ref)}`}: ${code}${reason._tag}: ${oneLine(text)}${remedy === undefined ? "" : `; ${remedy}`}`
   }
 }
 

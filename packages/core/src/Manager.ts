@@ -32,6 +32,7 @@ import * as EventPoster from "./EventPoster.ts"
 import { FieldManager } from "./FieldManager.ts"
 import { readerOf, writerOf } from "./internal/access.ts"
 import * as Cached from "./Cached.ts"
+import * as Complaints from "./internal/complaints.ts"
 import { Engine } from "./internal/engine.ts"
 import { keyOf } from "./internal/key.ts"
 import { follow, type Informer, informersOf, kindsOf } from "./internal/informers.ts"
@@ -39,7 +40,7 @@ import { runSafely } from "./internal/passRunner.ts"
 import type { Runner, Settled } from "./internal/runner.ts"
 import type * as Settle from "./internal/settle.ts"
 import { followExternal, followMapped } from "./internal/sources.ts"
-import { checkStatus, warnOfEventRights } from "./internal/startChecks.ts"
+import { awaitDefinition, checkDefinition, warnOfEventRights } from "./internal/startChecks.ts"
 import { wakerOf } from "./internal/waker.ts"
 import type * as Kind from "./Kind.ts"
 import { formatRef, type KubeObject } from "./KubeObject.ts"
@@ -119,7 +120,12 @@ interface State {
   readonly engines: ReadonlyArray<Engine>
   readonly informers: ReadonlyMap<string, Informer>
   readonly reflectors: Array<Reflector>
+  /** Why a controller does not begin though its caches have synced, by its name. */
+  readonly blocked: Map<string, string>
 }
+
+/** A Runner of which the kind may not have been looked at yet. */
+type Checking = Omit<Runner, "conditionsAreMap"> & { readonly conditionsAreMap: boolean | undefined }
 
 const start = Effect.fnUntraced(function* (
   given: ReadonlyArray<Controller.Any>,
@@ -139,7 +145,7 @@ const start = Effect.fnUntraced(function* (
       (queue) => new Engine({ controller, queue, fieldManager, storeOf: (id) => informers.get(id)!.store })
     )
   )
-  const state: State = { phase: "starting", engines, informers, reflectors: [] }
+  const state: State = { phase: "starting", engines, informers, reflectors: [], blocked: new Map() }
   const service = serviceOf(state)
   ;(yield* OnStart)(service)
   const wakes = wakesOf(state, api, yield* Effect.context<any>())
@@ -148,21 +154,22 @@ const start = Effect.fnUntraced(function* (
       Effect.sync(() => engine.listen()),
       (end) => Effect.sync(end)
     )
-  for (const informer of informers.values()) state.reflectors.push(...(yield* follow(informer)))
+  const complaints = Complaints.make()
+  for (const informer of informers.values()) state.reflectors.push(...(yield* follow(informer, complaints)))
   yield* Effect.addFinalizer(() => Effect.sync(() => void (state.phase = "stopped")))
   // A scope of their own, since workers begin later than all else and must end first.
   const workers = yield* Scope.make()
-  const conditions = yield* Effect.forEach(controllers, checkStatus, { concurrency: "unbounded" })
+  const conditions = yield* Effect.forEach(controllers, checkDefinition, { concurrency: "unbounded" })
   for (const [i, engine] of engines.entries()) {
     const services = yield* servicesOf(engine, informers, wakes)
-    const runner: Runner = {
+    const runner: Checking = {
       engine,
       api,
       fieldManager,
       services,
       requeue: yield* RequeuePolicy,
       reporting: yield* Reporting,
-      conditionsAreMap: conditions[i]!,
+      conditionsAreMap: conditions[i],
       post: (calls) => Effect.forEach(calls, poster.say, { discard: true }),
       onSettled: yield* OnSettled
     }
@@ -272,10 +279,10 @@ const servicesOf = Effect.fnUntraced(function* (
 /** Starts what wakes the controller, and its workers once its caches have synced and this process leads. */
 const startEngine = Effect.fnUntraced(function* (
   state: State,
-  runner: Runner,
+  given: Checking,
   workers: Scope.Closeable
 ): Effect.fn.Return<void, never, any> {
-  const { engine } = runner
+  const { engine } = given
   const { controller } = engine
   for (const mapped of controller.mapped)
     yield* followMapped(engine, mapped, state.informers.get(mapped.kind.id)!.store)
@@ -283,6 +290,10 @@ const startEngine = Effect.fnUntraced(function* (
   const leadership = yield* Leadership
   const work = Effect.gen(function* () {
     for (const kind of kindsOf(controller)) yield* state.informers.get(kind.id)!.store.awaitSynced
+    const block = (why: string | undefined) =>
+      void (why === undefined ? state.blocked.delete(controller.name) : state.blocked.set(controller.name, why))
+    const conditionsAreMap = given.conditionsAreMap ?? (yield* awaitDefinition(controller, block))
+    const runner: Runner = { ...given, conditionsAreMap }
     yield* leadership.acquire
     engine.started = true
     if (state.phase === "starting" && state.engines.every((other) => other.started)) {
@@ -349,7 +360,8 @@ const serviceOf = (state: State): Manager["Service"] => ({
     )
 })
 
-function* problemsOf({ reflectors }: State, now: number): Generator<string> {
+function* problemsOf({ blocked, reflectors }: State, now: number): Generator<string> {
+  yield* blocked.values()
   for (const { health, namespace, resource } of reflectors) {
     const { failure, since, synced } = health()
     const where = namespace === undefined ? "" : ` in ${formatRef({ namespace: undefined, name: namespace })}`

@@ -16,6 +16,7 @@ import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import { ApiClient, formatResource, type WatchEvent } from "./ApiClient.ts"
 import { isApiError } from "./ApiError.ts"
+import * as Complaints from "./internal/complaints.ts"
 import * as Watcher from "./internal/watcher.ts"
 import * as KubeObject from "./KubeObject.ts"
 import * as ReconcileError from "./ReconcileError.ts"
@@ -27,6 +28,8 @@ export interface Options extends Partial<Watcher.Options> {
   readonly store: Store.Store
   /** The only one that is asked for: the path of all namespaces is then never called (B28). */
   readonly namespace?: string
+  /** Shared by reflectors of which a common fault, such as a server that is down, is to be told once. Default: its own. */
+  readonly complaints?: Complaints.Complaints
 }
 
 /** How it goes, as readiness tells it (D23). */
@@ -51,7 +54,7 @@ export interface Reflector {
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Reflector, never, ApiClient | Scope.Scope> {
-  const { namespace, resource, store, ...settings } = options
+  const { complaints = Complaints.make(), namespace, resource, store, ...settings } = options
   const clock = yield* Clock.Clock
   const health = yield* SubscriptionRef.make<Health>({ synced: false, since: clock.currentTimeMillisUnsafe() })
   const { run } = new Follower({
@@ -61,6 +64,7 @@ export const make = Effect.fnUntraced(function* (
     resource,
     feed: store.feed(namespace),
     settings: { ...Watcher.defaults, ...settings, ...(namespace !== undefined && { namespace }) },
+    complaints,
     tell: (next) => SubscriptionRef.set(health, next)
   })
   yield* Effect.forkScoped(run)
@@ -79,6 +83,7 @@ interface World {
   readonly resource: KubeObject.Resource
   readonly feed: Store.Feed
   readonly settings: Watcher.Options
+  readonly complaints: Complaints.Complaints
   readonly tell: (health: Health) => Effect.Effect<void>
 }
 
@@ -96,6 +101,8 @@ class Follower {
   private readonly facts: Watcher.Facts
   private state: Watcher.State
   private told: Health
+  /** What was complained of last. */
+  private cause: string | undefined
   private command: Watcher.Command | undefined
 
   constructor(world: World) {
@@ -139,27 +146,47 @@ class Follower {
     return command
   }
 
-  /** Says in health and log what has changed since it was last said. */
+  /** Says in health what is so, and in the log what has changed: a failure that lasts, or is another's too, is not told at each try. */
   private report(command?: Watcher.Command): Effect.Effect<void> {
     const { told } = this
     const { clock, resource, settings, tell } = this.world
     const failure = this.state.failure === undefined ? undefined : textOf(this.state.failure, resource, settings)
     const synced = this.state.position !== undefined
-    const fails = failure !== undefined && command?._tag === "Wait"
-    if (!fails && synced === told.synced && failure === told.failure) return Effect.void
-    const isSame = synced === told.synced && (failure === undefined) === (told.failure === undefined)
+    const line = command?._tag === "Wait" ? this.complaint() : undefined
+    const isSame = synced === told.synced && failure === told.failure
+    if (isSame) return line ?? Effect.void
     const recovered = failure === undefined && told.failure !== undefined
     this.told = {
       synced,
-      since: isSame ? told.since : clock.currentTimeMillisUnsafe(),
+      since:
+        synced === told.synced && (failure === undefined) === (told.failure === undefined)
+          ? told.since
+          : clock.currentTimeMillisUnsafe(),
       ...(failure !== undefined && { failure })
     }
-    const line = fails
-      ? Effect.logWarning(`${failure}; trying again in ${(command.millis / 1_000).toFixed(1)} s`)
-      : recovered
-        ? Effect.logInfo(`watching ${formatResource(resource)} ${scopeText(resource, settings)} again`)
-        : Effect.void
-    return Effect.andThen(tell(this.told), line)
+    return Effect.andThen(tell(this.told), recovered ? this.relief() : (line ?? Effect.void))
+  }
+
+  /** The line of what is wrong, unless it was told a moment ago. */
+  private complaint(): Effect.Effect<void> | undefined {
+    const { clock, complaints, resource, settings } = this.world
+    const { failure } = this.state
+    if (failure === undefined) return undefined
+    const now = clock.currentTimeMillisUnsafe()
+    const { cause, text } = complaintOf(failure, resource, settings)
+    this.cause = cause
+    const since = complaints.news(cause, now)
+    if (since === undefined) return undefined
+    const seconds = Math.round((now - since) / 1_000)
+    return Effect.logWarning(`${text}; trying again${seconds === 0 ? "" : `, for ${seconds} s now`}`)
+  }
+
+  private relief(): Effect.Effect<void> {
+    const { complaints, resource, settings } = this.world
+    if (this.cause === undefined) return Effect.void
+    complaints.over(this.cause)
+    this.cause = undefined
+    return Effect.logInfo(`watching ${formatResource(resource)} ${scopeText(resource, settings)} again`)
   }
 
   private next(input: Watcher.Input): Effect.Effect<Watcher.Command> {
@@ -250,12 +277,32 @@ const textOf = (
   const name = formatResource(resource)
   if (!isApiError(failure)) return `watch ${name} ${scope}: ${failure}`
   const text = failure.message.replace(`${failure.verb} ${failure.resource}`, (head) => `${head} ${scope}`)
-  switch (failure.reason._tag) {
-    case "Forbidden":
-      return `${text}; allow this account list and watch on ${name} ${scope}`
-    case "NotFound":
-      return `${text}; ${resource.kind} is not served in ${KubeObject.apiVersion(resource)}: install its CRD with that version`
+  if (failure.reason._tag !== "NotFound") return text
+  const version = KubeObject.apiVersion(resource)
+  // The kinds of Kubernetes itself need no CRD.
+  return resource.group.includes(".")
+    ? `${text}; ${resource.kind} is not served in ${version}: install its CRD with that version`
+    : `${text}; ${version} is not served: is the API server of this cluster there?`
+}
+
+/** What is wrong in words, and by what it is told whether it is the same: a way that leads nowhere is everybody's, and so are credentials. */
+const complaintOf = (
+  failure: NonNullable<Watcher.State["failure"]>,
+  resource: KubeObject.Resource,
+  settings: Watcher.Options
+): { readonly cause: string; readonly text: string } => {
+  const own = textOf(failure, resource, settings)
+  if (!isApiError(failure)) return { cause: own, text: own }
+  const { message, reason } = failure
+  switch (reason._tag) {
+    case "Unreachable":
+      return { cause: reason.message, text: `no answer from the API server: ${reason.message}` }
+    case "Unauthorized":
+      return { cause: reason._tag, text: message.slice(message.indexOf(": ") + 2) }
     default:
-      return text
+      return {
+        cause: `${formatResource(resource)} ${scopeText(resource, settings)} ${reason._tag} ${"code" in reason ? reason.code : ""}`,
+        text: own
+      }
   }
 }

@@ -19,6 +19,45 @@ describe("ApiError", () => {
     )
   })
 
+  it.each([
+    [
+      403,
+      'roles.access.example.com is forbidden: User "u" cannot watch resource "roles" in API group "access.example.com" at the cluster scope',
+      "grant this account list and watch on roles.access.example.com in the whole cluster: Controller.rbac prints the rules"
+    ],
+    [
+      403,
+      'configmaps "a" is forbidden: User "u" cannot patch resource "configmaps" in API group "" in the namespace "ns1"',
+      "grant this account create and patch on configmaps in namespace ns1: Controller.rbac prints the rules"
+    ],
+    [
+      403,
+      'widgets "a" is forbidden: User "u" cannot patch resource "widgets/status" in API group "example.com" in the namespace "ns1"',
+      "grant this account patch on widgets.example.com/status in namespace ns1: Controller.rbac prints the rules"
+    ],
+    [403, 'admission webhook "w.example.com" denied the request: no', undefined],
+    [
+      401,
+      "Unauthorized",
+      "this account's credentials are not accepted: have they expired, or are they another cluster's?"
+    ],
+    [413, "Request entity too large: limit is 3145728", "make the object smaller"],
+    [
+      500,
+      "etcdserver: request is too large",
+      "the object would be larger than the server stores, 1.5 MiB by default: make it or its status smaller"
+    ],
+    [
+      500,
+      "failed to create typed patch object: .status.note: field not declared in schema",
+      "the CRD is not that of this operator: apply what Kind.customResourceDefinition gives"
+    ],
+    [500, "internal error", undefined]
+  ])("says what may be done about a %i: %s", (code, message, remedy) => {
+    const { message: told } = from(code, { kind: "Status", message })
+    assert.isTrue(told.endsWith(remedy === undefined ? `: ${message}` : `: ${message}; ${remedy}`), told)
+  })
+
   it("reads a Status, a Status without kind, plain text and nothing (F36, F165, F166)", () => {
     assert.strictEqual(from(404, "404 page not found\n").reason.message, "404 page not found")
     assert.strictEqual(from(429, "Too many requests, please try again later.\n", 1).reason._tag, "TooManyRequests")

@@ -460,7 +460,7 @@ describe("start and health", () => {
       assert.deepStrictEqual(
         lines.filter((one) => one.includes("events")),
         [
-          "Warn this account may not create and patch events in all namespaces, so some will not be posted: grant create and patch on events"
+          "Warn this account may not create and patch events in all namespaces, so some will not be posted: grant create and patch on events; Controller.rbac prints the rules"
         ]
       )
     }).pipe(Effect.provide(world()))

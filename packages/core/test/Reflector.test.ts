@@ -20,6 +20,7 @@ import {
   size,
   type World
 } from "./reflected.ts"
+import * as Complaints from "../src/internal/complaints.ts"
 import { shown, widget, widgets } from "./widgets.ts"
 
 const gadgets = { ...widgets, kind: "Gadget", plural: "gadgets" }
@@ -165,11 +166,52 @@ describe.each([
           Logger.make(({ logLevel, message }) => void (logLevel === "Warn" && lines.push(String(message))))
         ])
       )
-      for (const text of ["Unreachable", "500 ServerError", "503 ServerError", "504 ServerTimeout"])
+      for (const text of ["no answer from the API server", "500 ServerError", "503 ServerError", "504 ServerTimeout"])
         assert.isTrue(
-          lines.some((line) => line.includes(text) && line.endsWith(" s")),
+          lines.some((line) => line.includes(text) && line.endsWith("; trying again")),
           `${text} in ${lines.join("\n")}`
         )
+    })
+  )
+
+  it.effect("a fault that lasts is told once a minute, and one that two have is told once", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const told = Logger.layer([
+        Logger.make(({ logLevel, message }) => void lines.push(`${logLevel} ${[message].flat().join(" ")}`))
+      ])
+      yield* Effect.gen(function* () {
+        const world = yield* makeWorld([crd("Widget", "widgets"), crd("Gadget", "gadgets")])
+        world.between.list = () => Effect.fail(broken("list"))
+        world.between.watch = () => Stream.fail(broken("watch"))
+        const complaints = Complaints.make()
+        yield* follow(world, { ...options, complaints })
+        yield* follow(world, { ...options, resource: gadgets, complaints })
+        yield* after("30 seconds")
+        assert.deepStrictEqual(lines, ["Warn no answer from the API server: the connection was reset; trying again"])
+        yield* after("4 minutes")
+        assert.isAtLeast(lines.length, 3)
+        assert.isAtMost(lines.length, 6)
+        for (const line of lines.slice(1))
+          assert.match(
+            line,
+            /^Warn no answer from the API server: the connection was reset; trying again, for \d+ s now$/
+          )
+        lines.length = 0
+        world.between.list = undefined
+        world.between.watch = undefined
+        yield* after("1 minute")
+        assert.sameMembers(lines, [
+          "Info watching widgets.example.com in all namespaces again",
+          "Info watching gadgets.example.com in all namespaces again"
+        ])
+        world.between.list = () => Effect.fail(broken("list"))
+        world.between.watch = () => Stream.fail(broken("watch"))
+        lines.length = 0
+        yield* world.server.cutWatches({ broken: true })
+        yield* after("10 seconds")
+        assert.include(lines, "Warn no answer from the API server: the connection was reset; trying again")
+      }).pipe(Effect.provide(told))
     })
   )
 
@@ -457,14 +499,14 @@ describe.each([
   it.effect("a missing right is told at once with verb, resource, scope and mend, and asked for slowly (B28)", () =>
     Effect.gen(function* () {
       const world = yield* makeWorld()
-      const message = `widgets.example.com is forbidden: User "u" cannot list resource`
+      const message = `widgets.example.com is forbidden: User "u" cannot list resource "widgets" in API group "example.com" at the cluster scope`
       world.between.list = () => Effect.fail(refused("list", 403, { reason: "Forbidden", message }))
       world.between.watch = () => Stream.fail(refused("watch", 403, { reason: "Forbidden", message }))
       const { health } = yield* follow(world, options)
       yield* after("10 seconds")
       assert.deepInclude(health(), {
         synced: false,
-        failure: `list widgets.example.com in all namespaces: 403 Forbidden: ${message}; allow this account list and watch on widgets.example.com in all namespaces`
+        failure: `list widgets.example.com in all namespaces: 403 Forbidden: ${message}; grant this account list and watch on widgets.example.com in the whole cluster: Controller.rbac prints the rules`
       })
       yield* after("2 minutes")
       assert.isAtMost(world.requests.length, 10)

@@ -6,6 +6,7 @@ import type * as Controller from "../Controller.ts"
 import type * as Kind from "../Kind.ts"
 import * as Reflector from "../Reflector.ts"
 import * as Store from "../Store.ts"
+import type { Complaints } from "./complaints.ts"
 
 export interface Informer {
   readonly kind: Kind.Any
@@ -62,12 +63,11 @@ export const informersOf = (
 }
 
 /** Starts the reflectors of one informer in the scope. Lists by pages cost the server and us half of what streamed ones do. */
-export const follow = ({
-  kind,
-  namespaces,
-  store
-}: Informer): Effect.Effect<ReadonlyArray<Reflector.Reflector>, never, ApiClient | Scope.Scope> => {
-  const options = { resource: kind, store, streamingList: false }
+export const follow = (
+  { kind, namespaces, store }: Informer,
+  complaints: Complaints
+): Effect.Effect<ReadonlyArray<Reflector.Reflector>, never, ApiClient | Scope.Scope> => {
+  const options = { resource: kind, store, complaints, streamingList: false }
   return namespaces === undefined
     ? Effect.map(Reflector.make(options), (reflector) => [reflector])
     : Effect.forEach(namespaces, (namespace) => Reflector.make({ ...options, namespace }))

@@ -115,11 +115,14 @@ const yamlFault = (error: unknown): string => {
 const parse = (yaml: typeof Yaml, text: string, folder: string): Config => {
   if (text.trim() === "") throw new Error("it is empty")
   let file: unknown
+  let fault: string | undefined
   try {
     file = yaml.load(text)
   } catch (error) {
-    throw new Error(yamlFault(error))
+    fault = yamlFault(error)
   }
+  // Not from within the catch: as a cause the YAML error would carry the file's lines along.
+  if (fault !== undefined) throw new Error(fault)
   if (!isFields(file)) throw new Error("it has no clusters, users and contexts")
   if (file.kind !== undefined && file.kind !== "Config")
     throw new Error(`it is a manifest of kind ${String(file.kind).slice(0, 64)}`)
