@@ -69,7 +69,9 @@ const targetOf = (segments: ReadonlyArray<string>): Target => {
 }
 
 /** Undefined if the path is not one: Go's HTTP server answers 400 then, without asking anybody. */
-export const parseUrl = (url: string): Url | undefined => {
+export const parseUrl = (target: string): Url | undefined => {
+  // As a client of a proxy would ask.
+  const url = target.replace(/^https?:\/\/[^/?#]*(?=\/)/i, "")
   const mark = url.indexOf("?")
   const path = decode(mark < 0 ? url : url.slice(0, mark))
   if (path === undefined || path[0] !== "/" || path.includes("\0")) return undefined
