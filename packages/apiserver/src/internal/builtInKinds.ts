@@ -5,6 +5,8 @@ import { builtInBlank, builtInResetFields, builtInSchema } from "./builtInSchema
 import { customResourceDefinitionRules } from "./customResources.ts"
 import type { Definition, GenerationRule, KindRules } from "./definition.ts"
 import * as Events from "./events.ts"
+import { autoscalerRules, jobRules } from "./jobs.ts"
+import { podKindRules } from "./pods.ts"
 import { leaseRules } from "./leases.ts"
 import { namespaceRules } from "./namespaces.ts"
 import type { NameRule } from "./objectMeta.ts"
@@ -108,7 +110,7 @@ const kinds: ReadonlyArray<BuiltIn> = [
       "status.podIP": "status.podIP",
       "status.nominatedNodeName": "status.nominatedNodeName"
     },
-    rules: podRules([], ["lastProbeTime", "lastTransitionTime"])
+    rules: podKindRules
   },
   {
     group: "",
@@ -187,7 +189,7 @@ const kinds: ReadonlyArray<BuiltIn> = [
     generation: "spec",
     fields: { "status.successful": "status.successful" },
     plainLabels: true,
-    rules: podRules(["template", "spec"])
+    rules: jobRules
   },
   {
     group: "batch",
@@ -233,7 +235,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     plural: "horizontalpodautoscalers",
     shortNames: ["hpa"],
     categories: ["all"],
-    status: true
+    status: true,
+    rules: autoscalerRules
   },
   {
     group: "scheduling.k8s.io",

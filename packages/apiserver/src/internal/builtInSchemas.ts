@@ -20,7 +20,7 @@ const definition = (name: string): Schema | undefined => {
   if (text === undefined) return undefined
   const schema: Record<string, unknown> = {}
   read.set(name, schema)
-  return Object.assign(schema, expand(JSON.parse(text) as Schema))
+  return Object.assign(schema, { "x-type": name }, expand(JSON.parse(text) as Schema))
 }
 
 const expand = (schema: Schema): Schema => {

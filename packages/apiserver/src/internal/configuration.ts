@@ -1,8 +1,8 @@
-/** ConfigMaps and Secrets (F28, F83, F84). */
+/** ConfigMaps, Secrets and ServiceAccounts (F28, F83, F84). */
 import type { StatusCause } from "@fixpoint/core/ApiError"
 import type { KubeObject } from "@fixpoint/core/KubeObject"
 import type { KindRules } from "./definition.ts"
-import { equals, isObject } from "./json.ts"
+import { equals, isList, isObject } from "./json.ts"
 import { bytes } from "./objectMeta.ts"
 import { fieldForbidden, fieldInvalid, fieldTooLong } from "./refusal.ts"
 
@@ -18,6 +18,14 @@ const keyCauses = (object: KubeObject, field: string): ReadonlyArray<StatusCause
     .filter((key) => !keyPattern.test(key) || key === "." || key === "..")
     .map((key) => fieldInvalid(`${field}[${key}]`, key, keyText))
 }
+
+/** A key has one value, of text or of bytes. */
+const duplicateCauses = ({ binaryData, data }: KubeObject): ReadonlyArray<StatusCause> =>
+  isObject(data) && isObject(binaryData)
+    ? Object.keys(data)
+        .filter((key) => Object.hasOwn(binaryData, key))
+        .map((key) => fieldInvalid(`data[${key}]`, key, "duplicate of key present in binaryData"))
+    : []
 
 const sizeOf = (data: unknown): number =>
   isObject(data)
@@ -37,10 +45,19 @@ export const configMapRules: KindRules = {
   defaults: (object) => textOf(withoutEmpty(object, ["data", "binaryData"])),
   validate: (object, live) => [
     ...keyCauses(object, "data"),
+    ...duplicateCauses(object),
     ...keyCauses(object, "binaryData"),
     ...(sizeOf(object.data) + sizeOf(object.binaryData) > valuesMost ? [fieldTooLong("[]", valuesMost)] : []),
     ...immutable(object, live, ["data", "binaryData"])
   ]
+}
+
+/** Of the secrets of an account only the names count. */
+export const serviceAccountRules: KindRules = {
+  prepare: (account) =>
+    isList(account.secrets)
+      ? { ...account, secrets: account.secrets.map((secret) => (isObject(secret) ? { name: secret.name } : secret)) }
+      : account
 }
 
 const textOf = (object: KubeObject): KubeObject => {

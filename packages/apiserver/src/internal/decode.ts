@@ -2,11 +2,13 @@
 import type { KubeObject } from "@fixpoint/core/KubeObject"
 import { canonical, quantityMistake } from "./builtInSchemas.ts"
 import type { Definition } from "./definition.ts"
-import { isList, isObject, type JsonObject } from "./json.ts"
+import { goValue, sorted } from "./goText.ts"
+import { isObject, type JsonObject } from "./json.ts"
 import * as ObjectMeta from "./objectMeta.ts"
 import { badRequest, fieldInvalid, internal, invalid, type Refusal } from "./refusal.ts"
 import type { Transaction } from "./state.ts"
-import { applyDefaults, dropNulls, prune, type Schema } from "./structuralSchema.ts"
+import { applyDefaults, dropNulls, prune } from "./structuralSchema.ts"
+import { conversionMistake, typeMistake } from "./typeMistakes.ts"
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict"
 
@@ -14,6 +16,8 @@ export interface DecodeOptions {
   readonly fieldValidation: FieldValidation
   /** A patched object is told of in other words than a sent one (F18, F25). */
   readonly patched: boolean
+  /** The strategic merge patch, which is quoted instead of the object: that was never JSON again. */
+  readonly strategic?: unknown
   /** An apply keeps nulls, which its type check has judged (F103), and knows no unknown fields. */
   readonly applied: boolean
   readonly duplicates: ReadonlyArray<string>
@@ -86,11 +90,19 @@ export const decode = (txn: Transaction, definition: Decodable, body: unknown, o
         : `couldn't get version/kind; json parse error: json: cannot unmarshal ${ObjectMeta.jsonType(body)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`
     throw badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${why} (${text})`)
   }
-  if (options.patched) checkPatchedKind(definition, body)
+  if (options.strategic !== undefined) {
+    // It keeps its Go type, whatever it says it is.
+  } else if (options.patched) checkPatchedKind(definition, body)
   else checkKind(definition, body)
   const { metadata, ...content } = body
   const meta = ObjectMeta.decode(metadata, definition.custom ? "" : "metadata.")
-  const mistake = meta.mistake ?? (definition.custom ? undefined : typeMistake(definition, content))
+  const mistake =
+    meta.mistake ??
+    (definition.custom
+      ? undefined
+      : options.strategic === undefined
+        ? typeMistake(definition, content)
+        : conversionMistake(definition.schema, content))
   if (mistake !== undefined) throw undecodable(definition, body, mistake, options)
   const pruned = prune(definition.schema, content)
   tellUnknown(txn, definition, body, [...meta.unknown, ...pruned.unknown], options)
@@ -134,11 +146,15 @@ const undecodable = (
   definition: Decodable,
   body: JsonObject,
   mistake: string,
-  { applied, patched }: DecodeOptions
+  { applied, patched, strategic }: DecodeOptions
 ): Refusal => {
   const { kind, version } = definition
+  const about = (shown: string): Refusal =>
+    invalid({ kind: "", group: "" }, "", [fieldInvalid("patch", shown, mistake)])
+  if (strategic !== undefined) return about(goValue(strategic))
   if (applied) return internal(unconvertible(definition, body, mistake))
-  if (patched) return invalid({ kind: "", group: "" }, "", [fieldInvalid("patch", goText(body), mistake)])
+  if (patched)
+    return invalid({ kind: "", group: "" }, "", [fieldInvalid("patch", JSON.stringify(sorted(body)), mistake)])
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${mistake}`)
 }
 
@@ -147,77 +163,4 @@ const unconvertible = ({ apiVersion, kind }: Decodable, { metadata }: JsonObject
   const { name = "", namespace = "" } = isObject(metadata) ? metadata : {}
   const where = `${String(namespace)}/${String(name)}`
   return `failed to convert new object (${where}; ${apiVersion}, Kind=${kind}) to proper version: unable to convert unstructured object to ${apiVersion}, Kind=${kind}: ${mistake}`
-}
-
-/** JSON with sorted keys, as Go writes maps. */
-const goText = (value: unknown): string =>
-  JSON.stringify(value, (_, inner: unknown) =>
-    isObject(inner) ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1))) : inner
-  )
-
-/** Go's text of the first value of a built-in kind whose type is not the schema's. */
-const typeMistake = ({ kind, schema }: Decodable, content: JsonObject): string | undefined => {
-  for (const [key, value] of Object.entries(content)) {
-    if (key === "apiVersion" || key === "kind") continue
-    const found = mistakeIn(
-      schema.properties?.[key],
-      value,
-      key,
-      kind,
-      `${kind}${key[0]?.toUpperCase()}${key.slice(1)}`
-    )
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-
-const goTypes: Readonly<Record<string, string>> = { string: "string", number: "float64", boolean: "bool" }
-
-const mistakeIn = (
-  schema: Schema | undefined,
-  value: unknown,
-  path: string,
-  owner: string,
-  below: string
-): string | undefined => {
-  if (schema === undefined || value === null) return undefined
-  if (schema["x-kubernetes-int-or-string"] === true) return undefined
-  const wrong = (type: string): string => {
-    const shown = typeof value === "number" && type !== "string" ? `number ${value}` : ObjectMeta.jsonType(value)
-    return `json: cannot unmarshal ${shown} into Go struct field ${owner}.${path} of type ${type}`
-  }
-  switch (schema.type) {
-    case "object": {
-      if (!isObject(value)) return wrong(below)
-      for (const [key, member] of Object.entries(value)) {
-        const own = schema.properties?.[key]
-        const rest = typeof schema.additionalProperties === "object" ? schema.additionalProperties : undefined
-        const found =
-          own !== undefined
-            ? mistakeIn(own, member, `${path}.${key}`, below, `${below}${key}`)
-            : mistakeIn(rest, member, path, owner, below)
-        if (found !== undefined) return found
-      }
-      return undefined
-    }
-    case "array": {
-      if (!isList(value)) return wrong(`[]${below}`)
-      for (const item of value) {
-        const found = mistakeIn(schema.items, item, path, owner, below)
-        if (found !== undefined) return found
-      }
-      return undefined
-    }
-    case "integer": {
-      const most = schema.format === "int32" ? 2 ** 31 - 1 : 2 ** 63
-      return typeof value === "number" && Number.isInteger(value) && value <= most && value >= -most - 1
-        ? undefined
-        : wrong(schema.format ?? "int64")
-    }
-    case "string":
-    case "number":
-    case "boolean":
-      return typeof value === schema.type ? undefined : wrong(goTypes[schema.type]!)
-  }
-  return undefined
 }

@@ -1,14 +1,16 @@
-/** Merge patches, JSON patches and server-side apply: from a live object and a body to an update or a create (F78 to F82, F86 to F110). */
+/** Merge patches of both kinds, JSON patches and server-side apply: from a live object and a body to an update or a create (F78 to F82, F86 to F110). */
 import type { KubeObject } from "@fixpoint/core/KubeObject"
 import { decode } from "./decode.ts"
 import { keyOf } from "./definition.ts"
 import { isObject, type JsonObject } from "./json.ts"
 import * as ManagedFields from "./managedFields.ts"
 import { jsonType } from "./objectMeta.ts"
-import { jsonPatch, mergePatch } from "./patch.ts"
+import { jsonPatch, type JsonPatched, mergePatch } from "./patch.ts"
 import * as Refusal from "./refusal.ts"
 import type { Response } from "./request.ts"
+import { scaleSchema } from "./scaling.ts"
 import { find, type Transaction } from "./state.ts"
+import { strategicMerge } from "./strategicMerge.ts"
 import {
   checkName,
   checkNamespace,
@@ -36,7 +38,8 @@ export const patch = (txn: Transaction, target: Target): Response => {
   const name = request.name!
   const type = (request.contentType ?? "").split(";")[0]!.trim()
   if (type === "application/apply-patch+yaml") return apply(txn, target)
-  if (type !== "application/merge-patch+json" && type !== "application/json-patch+json") {
+  const isStrategic = type === "application/strategic-merge-patch+json" && !definition.custom
+  if (!isStrategic && type !== "application/merge-patch+json" && type !== "application/json-patch+json") {
     throw Refusal.unsupportedMediaType(definition.custom ? acceptedPatches.custom : acceptedPatches.builtIn)
   }
   if (options.force) {
@@ -52,14 +55,29 @@ export const patch = (txn: Transaction, target: Target): Response => {
     throw Refusal.tooManyOperations(jsonPatchLongest, request.body.length)
   }
   const seen = request.subresource === "scale" ? scaleOf(live, definition) : live
-  const patched =
-    type === "application/merge-patch+json" ? mergePatch(seen, request.body) : jsonPatch(seen, request.body)
+  const patched = isStrategic
+    ? strategicMerge(request.subresource === "scale" ? scaleSchema : definition.schema, seen, request.body)
+    : patchedBy(type === "application/merge-patch+json" ? mergePatch : jsonPatch, seen, request.body)
+  if (request.subresource === "scale") return rescale(txn, target, live, patched)
+  checkName({ metadata: isObject(patched.metadata) ? patched.metadata : {} } as unknown as KubeObject, name)
+  const decoded = decode(
+    txn,
+    definition,
+    patched,
+    decodeOptions(target, { patched: true, ...(isStrategic && { strategic: request.body }) })
+  )
+  return update(txn, target, live, placed(decoded, target), {})
+}
+
+const patchedBy = (
+  apply: (target: unknown, patch: unknown) => JsonPatched,
+  target: unknown,
+  patch: unknown
+): JsonObject => {
+  const patched = apply(target, patch)
   if (patched._tag === "BadRequest") throw Refusal.badRequest(patched.message)
   if (patched._tag === "Rejected" || !isObject(patched.value)) throw Refusal.patchRejected()
-  if (request.subresource === "scale") return rescale(txn, target, live, patched.value)
-  checkName({ metadata: isObject(patched.value.metadata) ? patched.value.metadata : {} } as unknown as KubeObject, name)
-  const decoded = decode(txn, definition, patched.value, decodeOptions(target, { patched: true }))
-  return update(txn, target, live, placed(decoded, target), {})
+  return patched.value
 }
 
 /** On these an apply of an empty value is never quiet (F104). */

@@ -3,6 +3,7 @@ import type { StatusCause } from "@fixpoint/core/ApiError"
 import type { KubeObject } from "@fixpoint/core/KubeObject"
 import type { Printer, TableColumn } from "./definition.ts"
 import { age } from "./humanDuration.ts"
+import { goNumber, sorted } from "./goText.ts"
 import { goJson, isList, isObject, type JsonObject } from "./json.ts"
 import { evaluate, type JsonPath, parse } from "./jsonPath.ts"
 import { fieldInvalid, fieldRequired } from "./refusal.ts"
@@ -87,26 +88,6 @@ const textOf = (value: unknown): string => {
   if (value === null) return "<no value>"
   if (typeof value === "number") return goNumber(value)
   return typeof value === "object" ? goJson(sorted(value)) : String(value)
-}
-
-/** Go's shortest form: an exponent has two digits at least, and begins where a fraction has four zeros. */
-const goNumber = (value: number): string => {
-  if (Number.isInteger(value) && Math.abs(value) < 1e21) return String(value)
-  const exponential = value.toExponential()
-  const exponent = Number(exponential.slice(exponential.indexOf("e") + 1))
-  if (exponent >= -4 && exponent < 21) return String(value)
-  return exponential.replace(/e([+-])(\d)$/, "e$10$2")
-}
-
-/** Go writes the keys of maps in order. */
-const sorted = (value: unknown): unknown => {
-  if (isList(value)) return value.map(sorted)
-  if (!isObject(value)) return value
-  return Object.fromEntries(
-    Object.keys(value)
-      .toSorted((a, b) => (a < b ? -1 : 1))
-      .map((key) => [key, sorted(value[key])])
-  )
 }
 
 const types = ["boolean", "date", "integer", "number", "string"]

@@ -1,9 +1,12 @@
 /** The scale subresource: another face of one object (F140). */
 import type { StatusCause } from "@fixpoint/core/ApiError"
 import type { KubeObject } from "@fixpoint/core/KubeObject"
+import { selector } from "./cells.ts"
 import type { ScalePaths } from "./definition.ts"
-import { isList, isObject, type JsonObject } from "./json.ts"
+import { goType, goValue } from "./goText.ts"
+import { isObject, type JsonObject } from "./json.ts"
 import { fieldInvalid } from "./refusal.ts"
+import type { Schema } from "./schema.ts"
 
 const parts = (path: string): ReadonlyArray<string> => path.split(".").filter((part) => part !== "")
 
@@ -12,32 +15,23 @@ const at = (value: unknown, path: string): unknown =>
 
 const number = (value: unknown): number => (typeof value === "number" ? value : 0)
 
-const texts = (value: unknown): string => (isList(value) ? value.map(String).toSorted().join(",") : "")
-
-const requirement = ({ key, operator, values }: JsonObject): string => {
-  if (operator === "Exists") return String(key)
-  if (operator === "DoesNotExist") return `!${String(key)}`
-  return `${String(key)} ${operator === "In" ? "in" : "notin"} (${texts(values)})`
-}
-
 /** A selector as text: custom resources write it so, built-in kinds have an object. */
-const selectorOf = (value: unknown): string | undefined => {
-  if (!isObject(value)) return typeof value === "string" ? value : undefined
-  const { matchExpressions, matchLabels } = value
-  const parts = [
-    ...Object.entries(isObject(matchLabels) ? matchLabels : {}).map(([key, label]) => [key, `${key}=${String(label)}`]),
-    ...(isList(matchExpressions) ? matchExpressions.filter(isObject) : []).map((each) => [each.key, requirement(each)])
-  ]
-  return parts
-    .toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1))
-    .map(([, text]) => text)
-    .join(",")
+const selectorOf = (value: unknown): string | undefined =>
+  isObject(value) ? selector(value) : typeof value === "string" ? value : undefined
+
+const numbers: Schema = { type: "object", properties: { replicas: { type: "integer", format: "int32" } } }
+
+/** Of a Scale, as far as patches need it. */
+export const scaleSchema: Schema = {
+  type: "object",
+  "x-type": "io.k8s.api.autoscaling.v1.Scale",
+  properties: { metadata: { type: "object", properties: {} }, spec: numbers, status: numbers }
 }
 
 /** The Scale of an object; its metadata has no managedFields. */
 export const scaleOf = (object: KubeObject, paths: ScalePaths): KubeObject => {
   const { creationTimestamp, name, namespace, resourceVersion, uid } = object.metadata
-  const selector = paths.labelSelectorPath === undefined ? undefined : selectorOf(at(object, paths.labelSelectorPath))
+  const shown = paths.labelSelectorPath === undefined ? undefined : selectorOf(at(object, paths.labelSelectorPath))
   return {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
@@ -51,7 +45,7 @@ export const scaleOf = (object: KubeObject, paths: ScalePaths): KubeObject => {
     spec: { replicas: number(at(object, paths.specReplicasPath)) },
     status: {
       replicas: number(at(object, paths.statusReplicasPath)),
-      ...(selector !== undefined && { selector })
+      ...(shown !== undefined && { selector: shown })
     }
   }
 }
@@ -66,25 +60,6 @@ export const withReplicas = (object: KubeObject, scale: JsonObject, { specReplic
   return set(object, parts(specReplicasPath)) as KubeObject
 }
 
-const goType = (value: unknown): string => {
-  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64"
-  if (isList(value)) return "[]interface {}"
-  return isObject(value)
-    ? "map[string]interface {}"
-    : value === null
-      ? "<nil>"
-      : typeof value === "boolean"
-        ? "bool"
-        : "string"
-}
-
-const goText = (value: unknown): string => {
-  if (isList(value)) return `[${value.map(goText).join(" ")}]`
-  if (!isObject(value)) return value === null ? "<nil>" : String(value)
-  const fields = Object.keys(value).toSorted()
-  return `map[${fields.map((name) => `${name}:${goText(value[name])}`).join(" ")}]`
-}
-
 /** Why the value at the path is none of the wanted type: the first on the way that is not what it should be. */
 const accessError = (object: unknown, path: string, wanted: "int64" | "string"): string | undefined => {
   const names = parts(path)
@@ -96,7 +71,7 @@ const accessError = (object: unknown, path: string, wanted: "int64" | "string"):
     if (value === undefined || (value === null && !isLast)) return undefined
     if (isLast ? goType(value) === wanted : isObject(value)) continue
     const way = names.slice(0, index + (isLast ? 1 : 2)).map((part) => `.${part}`)
-    return `${way.join("")} accessor error: ${goText(value)} is of the type ${goType(value)}, expected ${expected}`
+    return `${way.join("")} accessor error: ${goValue(value)} is of the type ${goType(value)}, expected ${expected}`
   }
   return undefined
 }

@@ -1,4 +1,4 @@
-/** Services: defaults and addresses (F83, F84, F108). */
+/** Services: defaults, addresses and ports (F83, F84, F108). */
 import type { StatusCause } from "@fixpoint/core/ApiError"
 import type { KubeObject } from "@fixpoint/core/KubeObject"
 import type { KindContext, KindRules } from "./definition.ts"
@@ -9,6 +9,49 @@ const specOf = (object: KubeObject): JsonObject => (isObject(object.spec) ? obje
 
 const portDefaults = (port: unknown): unknown =>
   isObject(port) ? { ...port, protocol: port.protocol ?? "TCP", targetPort: port.targetPort ?? port.port } : port
+
+/** What a Service of the type says of traffic from outside, if any can come. */
+const outside = (spec: JsonObject, type: unknown): JsonObject => ({
+  ...((type === "NodePort" || type === "LoadBalancer" || (isList(spec.externalIPs) && spec.externalIPs.length > 0)) && {
+    externalTrafficPolicy: spec.externalTrafficPolicy ?? "Cluster"
+  }),
+  ...(type === "LoadBalancer" && { allocateLoadBalancerNodePorts: spec.allocateLoadBalancerNodePorts ?? true }),
+  ...(spec.sessionAffinity === "ClientIP" && {
+    sessionAffinityConfig: spec.sessionAffinityConfig ?? { clientIP: { timeoutSeconds: 10_800 } }
+  })
+})
+
+const nodePorts = { first: 30_000, count: 2_768 } as const
+
+/** A port of its own on every node, where the type has such. Two Services may draw the same: this model routes nothing. */
+const withNodePorts = (spec: JsonObject, live: KubeObject | undefined, { draw }: KindContext): JsonObject => {
+  const { allocateLoadBalancerNodePorts, ports, type } = spec
+  const has = type === "NodePort" || (type === "LoadBalancer" && allocateLoadBalancerNodePorts !== false)
+  if (!has || !isList(ports)) return spec
+  const before = live === undefined ? [] : specOf(live).ports
+  const known = (port: JsonObject): unknown =>
+    (isList(before) ? before.filter(isObject) : []).find(
+      (one) => one.port === port.port && one.protocol === port.protocol
+    )?.nodePort
+  return {
+    ...spec,
+    ports: ports.map((port) =>
+      isObject(port) && (port.nodePort === undefined || port.nodePort === 0)
+        ? { ...port, nodePort: known(port) ?? nodePorts.first + draw.below(nodePorts.count) }
+        : port
+    )
+  }
+}
+
+/** An address of a load balancer is one of its own, unless it says otherwise. */
+const withModes = (status: unknown): unknown => {
+  const { loadBalancer } = isObject(status) ? status : {}
+  if (!isObject(loadBalancer) || !isList(loadBalancer.ingress)) return status
+  const ingress = loadBalancer.ingress.map((point) =>
+    isObject(point) && typeof point.ip === "string" ? { ...point, ipMode: point.ipMode ?? "VIP" } : point
+  )
+  return { ...(status as JsonObject), loadBalancer: { ...loadBalancer, ingress } }
+}
 
 const addresses = (spec: JsonObject, live: KubeObject | undefined, { draw }: KindContext): JsonObject => {
   if (spec.type === "ExternalName") return {}
@@ -42,26 +85,30 @@ export const serviceRules: KindRules = {
     const type = spec.type ?? "ClusterIP"
     return {
       ...service,
+      ...(service.status !== undefined && { status: withModes(service.status) }),
       spec: {
         ...spec,
         ...(isObject(selector) && Object.keys(selector).length > 0 && { selector }),
         ...(isList(spec.ports) && { ports: spec.ports.map(portDefaults) }),
         type,
         sessionAffinity: spec.sessionAffinity ?? "None",
+        ...outside(spec, type),
         ...(type !== "ExternalName" && { internalTrafficPolicy: spec.internalTrafficPolicy ?? "Cluster" })
       }
     }
   },
   prepare: (service, live, context) => {
-    const spec = specOf(service)
+    const spec = withNodePorts(specOf(service), live, context)
+    // Without a selector nobody knows which families its endpoints will have.
+    const isOpen = spec.clusterIP === "None" && spec.selector === undefined
     return {
       ...service,
       spec: {
         ...spec,
         ...addresses(spec, live, context),
         ...(spec.type !== "ExternalName" && {
-          ipFamilies: spec.ipFamilies ?? ["IPv4"],
-          ipFamilyPolicy: spec.ipFamilyPolicy ?? "SingleStack"
+          ipFamilies: spec.ipFamilies ?? (isOpen ? ["IPv4", "IPv6"] : ["IPv4"]),
+          ipFamilyPolicy: spec.ipFamilyPolicy ?? (isOpen ? "RequireDualStack" : "SingleStack")
         })
       },
       status: isObject(service.status) ? service.status : { loadBalancer: {} }

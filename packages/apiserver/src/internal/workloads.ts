@@ -2,7 +2,7 @@
 import type { KindRules } from "./definition.ts"
 import type { KubeObject } from "@fixpoint/core/KubeObject"
 import { equals, isList, isObject, type JsonObject } from "./json.ts"
-import { fieldInvalid, fieldRequired } from "./refusal.ts"
+import { fieldForbidden, fieldInvalid, fieldRequired } from "./refusal.ts"
 
 /** An image without a tag, or with the tag latest, is always pulled. */
 const pullPolicy = (image: unknown): string => {
@@ -48,12 +48,25 @@ export const podRules = (
     }) as KubeObject
 })
 
+const rules = podRules(["template", "spec"], ["lastTransitionTime", "lastUpdateTime"])
+
+/** A rolling update is by quarters where it does not say otherwise. */
+const withStrategy = (deployment: KubeObject): KubeObject => {
+  const { spec } = deployment
+  if (!isObject(spec) || !isObject(spec.strategy) || spec.strategy.type !== "RollingUpdate") return deployment
+  const rollingUpdate = isObject(spec.strategy.rollingUpdate) ? spec.strategy.rollingUpdate : {}
+  const filled = { maxUnavailable: "25%", maxSurge: "25%", ...rollingUpdate }
+  return { ...deployment, spec: { ...spec, strategy: { ...spec.strategy, rollingUpdate: filled } } }
+}
+
 export const deploymentRules: KindRules = {
-  ...podRules(["template", "spec"], ["lastTransitionTime", "lastUpdateTime"]),
+  ...rules,
+  defaults: (deployment) => withStrategy(rules.defaults!(deployment)),
   prepare: (deployment) => (isObject(deployment.status) ? deployment : { ...deployment, status: {} }),
   validate: ({ spec }, live) => {
     if (!isObject(spec) || !isObject(spec.selector)) return [fieldRequired("spec.selector")]
-    const { selector, template } = spec
+    const { selector, strategy, template } = spec
+    const isMixed = isObject(strategy) && strategy.type === "Recreate" && strategy.rollingUpdate !== undefined
     const labels =
       isObject(template) && isObject(template.metadata) && isObject(template.metadata.labels)
         ? template.metadata.labels
@@ -63,6 +76,9 @@ export const deploymentRules: KindRules = {
       : true
     const before = isObject(live?.spec) ? live.spec.selector : undefined
     return [
+      ...(isMixed
+        ? [fieldForbidden("spec.strategy.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'")]
+        : []),
       ...(matches
         ? []
         : [fieldInvalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")]),

@@ -31,11 +31,12 @@ const answer = (txn: Transaction, code: number, body: unknown): Response => ({ c
 
 export const decodeOptions = (
   { options, request }: Target,
-  kind: { readonly patched?: boolean; readonly applied?: boolean } = {}
+  kind: { readonly patched?: boolean; readonly applied?: boolean; readonly strategic?: unknown } = {}
 ): DecodeOptions => ({
   fieldValidation: options.fieldValidation,
   patched: kind.patched ?? false,
   applied: kind.applied ?? false,
+  strategic: kind.strategic,
   duplicates: request.duplicates ?? []
 })
 
