@@ -56,7 +56,7 @@ interface Exchange {
 /** What a rule's deeds left of the exchange. */
 type Left = "goes on" | "is over"
 
-export class ProxyServer {
+class ProxyServer {
   count = 0
   private armed: ReadonlyArray<Rules.Armed> = []
   private entries: Array<{ -readonly [K in keyof Logged]: Logged[K] }> = []
