@@ -44,7 +44,7 @@ describe("what is taken out of kubectl's output", () => {
     ["a version", 'resourceVersion: "12"', 'resourceVersion: "9999"'],
     ["a version that describe shows", "Resource Version:  12", "Resource Version:  9999"],
     ["a port", "at https://127.0.0.1:4000", "at https://127.0.0.1:51234"],
-    ["an address", "ClusterIP   10.0.0.1     <none>", "ClusterIP   10.0.0.113   <none>"]
+    ["an address", "CLUSTER-IP   PORTS\n10.0.0.1     80\n", "CLUSTER-IP    PORTS\n10.0.213.13   80\n"]
   ]
 
   it.each(same)("%s is no difference", (_, left, right) => {

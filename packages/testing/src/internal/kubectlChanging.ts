@@ -133,7 +133,8 @@ export const changing: ReadonlyArray<Scene> = [
       "scale configmap nothing --replicas=2",
       "autoscale widget anna --min=1 --max=5",
       "autoscale deployment web --min=1 --max=5 --cpu=80%",
-      "get hpa"
+      "get hpa",
+      "get hpa web -o yaml --show-managed-fields"
     ]
   }
 ]

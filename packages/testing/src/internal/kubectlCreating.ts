@@ -84,9 +84,11 @@ export const creating: ReadonlyArray<Scene> = [
       "describe quota few",
       "create poddisruptionbudget most --selector=app=shop --min-available=50%",
       "get pdb",
+      "get pdb most -o yaml",
       "create ingress front --rule='shop.example.com/widgets*=shop:80'",
       "get ingress",
       "describe ingress front",
+      "get ingress front -o yaml",
       "create nothing"
     ]
   }

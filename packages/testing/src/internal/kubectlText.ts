@@ -2,6 +2,9 @@
 
 const month = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 
+/** Of a Service. */
+const address = /\b10\.0\.\d{1,3}\.\d{1,3}\b/g
+
 const rules: ReadonlyArray<readonly [RegExp, string]> = [
   // Times: of the API (RFC 3339), of `describe` (RFC 1123), of `diff`, of a log line of kubectl.
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "<time>"],
@@ -12,9 +15,7 @@ const rules: ReadonlyArray<readonly [RegExp, string]> = [
   // How a server was built.
   [/("(?:gitCommit|gitTreeState|goVersion|compiler|platform)": )"[^"]*"/g, '$1"<version>"'],
   [/(?<=127\.0\.0\.1:)\d+/g, "<port>"],
-  // As wide as the column that it stands in.
-  [/\b10\.0\.0\.\d{1,3}\b *(?= {3}|$)/gm, "<address>"],
-  [/\b10\.0\.0\.\d{1,3}\b/g, "<address>"],
+  [address, "<address>"],
   [/(?<=nodePort"?: *|NodePort: +\S+ +)3[0-2]\d{3}\b/gi, "<port>"],
   [/(?<=\b\d{1,5}:)3[0-2]\d{3}(?=\/(?:TCP|UDP))/g, "<port>"],
   // Files that kubectl names by chance.
@@ -23,7 +24,7 @@ const rules: ReadonlyArray<readonly [RegExp, string]> = [
 
 const age = /(?<![\w.])(?:\d+y)?(?:\d+d)?(?:\d+h)?(?:\d+m)?(?:\d+s)?(?<=\d[ydhms])(?!\w)/g
 
-const ageHeader = /(?<= {2}|^)(?:AGE|Age|LAST SEEN|FIRST SEEN)(?= {2}|$)/g
+const header = /(?<= {2}|^)(?:AGE|Age|LAST SEEN|FIRST SEEN|CLUSTER-IP)(?= {2}|$)/g
 
 interface Column {
   readonly start: number
@@ -31,20 +32,20 @@ interface Column {
   readonly end: number | undefined
 }
 
-/** The columns of ages below this line, if it is a table's header. */
-const ageColumns = (line: string): ReadonlyArray<Column> =>
-  [...line.matchAll(ageHeader)].map(({ index, 0: name }) => {
+/** The columns of ages and drawn addresses below this line, if it is a table's header. */
+const columnsOf = (line: string): ReadonlyArray<Column> =>
+  [...line.matchAll(header)].map(({ index, 0: name }) => {
     const next = line.slice(index + name.length).search(/\S/)
     return { start: index, end: next === -1 ? undefined : index + name.length + next }
   })
 
-/** The cell without its age, in a column as wide in every run. */
+/** The cell without what is as wide as chance has it, in a column as wide in every run. */
 const cell = (text: string, last: boolean): string => {
-  const named = text.trimEnd().replace(age, "<age>")
+  const named = text.trimEnd().replace(age, "<age>").replace(address, "<address>")
   return last ? named : named.padEnd(24)
 }
 
-const withoutAges = (line: string, columns: ReadonlyArray<Column>): string => {
+const withoutChance = (line: string, columns: ReadonlyArray<Column>): string => {
   let [rest, at] = ["", 0]
   for (const { start, end } of columns) {
     rest += line.slice(at, start) + cell(line.slice(start, end), end === undefined)
@@ -53,16 +54,16 @@ const withoutAges = (line: string, columns: ReadonlyArray<Column>): string => {
   return rest + line.slice(at)
 }
 
-/** Ages stand below their header, up to an empty line; without a header, at the end of a row. */
+/** They stand below their header, up to an empty line; without a header, at the end of a row. */
 const tables = (text: string): string => {
   let columns: ReadonlyArray<Column> = []
   return text
     .split("\n")
     .map((line) => {
-      const found = ageColumns(line)
+      const found = columnsOf(line)
       if (found.length > 0 || line === "") columns = found
       return columns.length > 0
-        ? withoutAges(line, columns)
+        ? withoutChance(line, columns)
         : line.replace(/(?<=\S {3,})\d+[smh](?:\d+[sm])?$/, "<age>")
     })
     .join("\n")

@@ -1,0 +1,81 @@
+/** Jobs and autoscalers: what a server fills in. Nobody runs the ones or heeds the others. */
+import type { KubeObject } from "@fixpoint/core/KubeObject"
+import type { KindRules } from "./definition.ts"
+import { isList, isObject, type JsonObject } from "./json.ts"
+import { podRules } from "./workloads.ts"
+
+const object = (value: unknown): JsonObject => (isObject(value) ? value : {})
+
+/** The labels by which a Job knows its Pods, in their older names too. */
+const labelsOf = ({ metadata: { name, uid } }: KubeObject): Readonly<Record<string, string>> => ({
+  "batch.kubernetes.io/controller-uid": uid,
+  "batch.kubernetes.io/job-name": name,
+  "controller-uid": uid,
+  "job-name": name
+})
+
+/** Selects by the Job's uid, unless the selector is its author's business. */
+const withSelector = (job: KubeObject): JsonObject => {
+  const spec = object(job.spec)
+  if (spec.manualSelector === true) return spec
+  const template = object(spec.template)
+  const metadata = object(template.metadata)
+  const selector = object(spec.selector)
+  return {
+    ...spec,
+    selector: {
+      ...selector,
+      matchLabels: { "batch.kubernetes.io/controller-uid": job.metadata.uid, ...object(selector.matchLabels) }
+    },
+    template: { ...template, metadata: { ...metadata, labels: { ...labelsOf(job), ...object(metadata.labels) } } }
+  }
+}
+
+const common = podRules(["template", "spec"])
+
+/** One Pod, once, unless it says how many. */
+const withCounts = (job: KubeObject): KubeObject => {
+  const { spec } = job
+  if (!isObject(spec)) return job
+  const { completions, parallelism } = spec
+  return {
+    ...job,
+    spec: {
+      ...spec,
+      ...(completions === undefined && parallelism === undefined && { completions: 1 }),
+      parallelism: parallelism ?? 1
+    }
+  }
+}
+
+export const jobRules: KindRules = {
+  defaults: (job) => withCounts(common.defaults!(job)),
+  prepare: (job, live) => {
+    if (live !== undefined) return job
+    const spec = withSelector(job)
+    const own = object(job.metadata.labels)
+    const labels = (
+      Object.keys(own).length > 0 ? own : object(object(object(spec.template).metadata).labels)
+    ) as Readonly<Record<string, string>>
+    return {
+      ...job,
+      metadata: { ...job.metadata, ...(Object.keys(labels).length > 0 && { labels }) },
+      spec,
+      status: object(job.status)
+    }
+  }
+}
+
+/** By the processor, at four fifths, unless it says by what. */
+const usual: JsonObject = {
+  type: "Resource",
+  resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } }
+}
+
+export const autoscalerRules: KindRules = {
+  defaults: (autoscaler) => {
+    const { spec } = autoscaler
+    if (!isObject(spec) || (isList(spec.metrics) && spec.metrics.length > 0)) return autoscaler
+    return { ...autoscaler, spec: { ...spec, metrics: [usual] } }
+  }
+}
