@@ -21,7 +21,9 @@ import type * as Effect from "effect/Effect"
 export interface Token {
   readonly token: string
   readonly user: string
-  /** Shown by the audit's readers and reviews; every group may do everything. */
+  /** Default: none. */
+  readonly uid?: string
+  /** Besides `system:authenticated`. Shown by the audit's readers and reviews; every group may do everything. */
   readonly groups: ReadonlyArray<string>
 }
 

@@ -6,11 +6,13 @@ import type { ResourceTarget, Target } from "./path.ts"
 export interface Token {
   readonly token: string
   readonly user: string
+  readonly uid?: string
   readonly groups: ReadonlyArray<string>
 }
 
 export interface User {
   readonly name: string
+  readonly uid?: string
   readonly groups: ReadonlyArray<string>
 }
 
@@ -21,12 +23,24 @@ export interface PeerSubject {
 
 export const anonymous: User = { name: "system:anonymous", groups: ["system:unauthenticated"] }
 
+/** Everybody who has said who they are is in this group. */
+const known = "system:authenticated"
+
+/** The users of tokens. */
+export const usersOf = (tokens: ReadonlyArray<Token>): ReadonlyMap<string, User> =>
+  new Map(
+    tokens.map(({ groups, token, uid, user: name }) => [
+      token,
+      { name, ...(uid !== undefined && { uid }), groups: [...groups, known] }
+    ])
+  )
+
 const free = /^\/(?:healthz|livez|readyz)(?:\/.*)?$|^\/version$/
 
 /** The user that a client's certificate names, which somebody has verified. */
 export const userOfSubject = ({ CN, O }: PeerSubject): User | undefined =>
   typeof CN === "string" && CN !== ""
-    ? { name: CN, groups: O === undefined ? [] : typeof O === "string" ? [O] : O }
+    ? { name: CN, groups: [...(O === undefined ? [] : typeof O === "string" ? [O] : O), known] }
     : undefined
 
 /** Undefined: a token that nobody has, 401. Without a token, or with other credentials, one is anonymous. */

@@ -102,7 +102,7 @@ const closing = (
 
 /** Who a connection is by its certificate is asked once. */
 const authenticator = (tokens: ReadonlyArray<Token>, clientCa: string | undefined): Site["userOf"] => {
-  const users = new Map(tokens.map(({ groups, token, user }) => [token, { name: user, groups }]))
+  const users = Access.usersOf(tokens)
   if (clientCa === undefined) return ({ headers }) => Access.userOf(users, headers.authorization)
   const known = new WeakMap<Socket, Access.User | undefined>()
   return ({ headers, socket }) => {
@@ -141,7 +141,7 @@ const siteOf = (
 export const make = (running: Running, options: ListenOptions): Effect.Effect<Listening, ListenError, Scope.Scope> =>
   Effect.gen(function* () {
     const tokens = options.tokens ?? [
-      { token: randomBytes(24).toString("hex"), user: "admin", groups: ["system:masters"] }
+      { token: randomBytes(24).toString("hex"), user: "admin", uid: "admin", groups: ["system:masters"] }
     ]
     const first = tokens[0]
     if (first === undefined) return yield* new ListenError({ reason: { _tag: "NoTokens" } })
