@@ -53,7 +53,7 @@ export const encode = (
 }
 
 /** One line of a watch. */
-export const encodeEvent = (type: string, object: unknown): Buffer =>
+const encodeEvent = (type: string, object: unknown): Buffer =>
   Buffer.from(`{"type":"${type}","object":${JSON.stringify(object)}}\n`)
 
 /** Keeps the lines of the newest object, since all who watch it are told of it in one go. */

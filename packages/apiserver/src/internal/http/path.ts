@@ -35,7 +35,7 @@ const decode = (text: string): string | undefined => {
 }
 
 /** Pairs that cannot be decoded are left out, as Go leaves them out. */
-export const parseQuery = (text: string): Request["query"] => {
+const parseQuery = (text: string): Request["query"] => {
   const out: Record<string, string> = Object.create(null) as Record<string, string>
   if (text === "") return out
   for (const pair of text.split("&")) {
