@@ -2,7 +2,7 @@
  * Which manager owns which fields of an object: server-side apply, and the tracking of every other write (F30 to F33, F86, F91 to F104).
  *
  * Guarantees: pure; nothing is mutated, and what does not change keeps its reference.
- * Caveats: `kubectl`'s taking over of what it applied by annotation is left out; integers above 2^53 lose digits, as everywhere in JavaScript.
+ * Caveats: integers above 2^53 lose digits, as everywhere in JavaScript.
  */
 import type { StatusCause } from "@fixpoint/core/ApiError"
 import type { KubeObject, ManagedFieldsEntry, ObjectInput } from "@fixpoint/core/KubeObject"
@@ -11,6 +11,7 @@ import * as FieldSet from "./fieldSet.ts"
 import { type FieldType, ofObject } from "./fieldType.ts"
 import { fieldsOf, misfits, reconcile, withNamedFields } from "./fieldTyping.ts"
 import { equals, isObject, type JsonObject, mapEntries, reuse, withEntry, withoutEntry } from "./json.ts"
+import * as LastApplied from "./lastApplied.ts"
 import { cap, decode, encode, idOf, isReset, type Manager, type Managers } from "./managers.ts"
 import type { Schema } from "./schema.ts"
 import { applyDefaults } from "./schemaShaping.ts"
@@ -257,15 +258,29 @@ export const apply = (input: ApplyInput): Applied => {
   managers.set(id, { ...self, time: last?.time, fields: present })
   const merged = pruneGivenUp(world, merge(world.type, live, applied), managers, last, present) as JsonObject
   const shifted = shift(world, live, merged, managers, id)
-  if (!input.force && shifted.conflicts.size > 0) return conflictsOf(shifted.conflicts)
+  const isKubectl = input.manager === LastApplied.manager
+  const conflicts = isKubectl ? disputed(shifted.conflicts, world.type, live) : shifted.conflicts
+  if (!input.force && conflicts.size > 0) return conflictsOf(conflicts)
   const touched = !equals(live, merged)
   const after = strip(shifted.managers, id, touched ? input.now : undefined)
   // Defaults that come back in place of what was given up are new objects, but often equal ones.
   const filled = touched ? reuse(live, withoutNullMetadata(applyDefaults(input.schema, merged) as JsonObject)) : live
-  const object = withManagedFields(filled as JsonObject, encode(after))
+  const kept = isKubectl ? LastApplied.refreshed(filled as JsonObject, applied) : (filled as JsonObject)
+  const object = withManagedFields(kept, encode(after))
   return input.live !== undefined && equalButTimes(input.live, object)
     ? { _tag: "Applied", object: input.live, changed: false }
     : { _tag: "Applied", object, changed: true }
+}
+
+/** Without the fields that kubectl has applied already by annotation. */
+const disputed = (conflicts: Shift["conflicts"], type: FieldType, live: JsonObject): Shift["conflicts"] => {
+  if (conflicts.size === 0) return conflicts
+  const undisputed = LastApplied.undisputed(type, live)
+  return new Map(
+    [...conflicts]
+      .map(([id, fields]) => [id, FieldSet.difference(fields, undisputed)] as const)
+      .filter(([, fields]) => !FieldSet.isEmpty(fields))
+  )
 }
 
 /** Takes what nobody owns from the manager's set, and sets its time if one is given. An entry without fields goes. */

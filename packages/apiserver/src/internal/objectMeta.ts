@@ -240,7 +240,8 @@ export const labelValueMistakes = (value: string): ReadonlyArray<string> => [
   ...(labelPattern.test(value) ? [] : [labelValue])
 ]
 
-const annotationBytesMost = 262_144
+/** Of all annotations together, keys and values. */
+export const annotationBytesMost = 262_144
 const standardFinalizers = new Set(["kubernetes", "orphan", "foregroundDeletion"])
 
 export interface MetaRules {
@@ -283,7 +284,7 @@ export const validate = (meta: ObjectMeta, rules: MetaRules): ReadonlyArray<Stat
   return causes
 }
 
-const annotationBytes = ({ annotations = {} }: ObjectMeta): number =>
+export const annotationBytes = ({ annotations = {} }: Pick<ObjectMeta, "annotations">): number =>
   Object.entries(annotations).reduce((sum, [key, value]) => sum + bytes(key) + bytes(value), 0)
 
 const validateFinalizers = ({ finalizers = [] }: ObjectMeta, custom: boolean): ReadonlyArray<StatusCause> => {

@@ -67,7 +67,9 @@ export const applying: ReadonlyArray<Scene> = [
       "parts.yaml": widget("anna", "size: 3", "parts: [{name: axle, count: 2}]"),
       "unknown.yaml": widget("anna", "size: 3", "seize: 4"),
       "config.yaml": configMap("config", "a: first"),
-      "mine.yaml": configMap("mine", "a: first", "b: second")
+      "mine.yaml": configMap("mine", "a: first", "b: second"),
+      "changed.yaml": configMap("mine", "a: changed", "b: second"),
+      "third.yaml": configMap("mine", "a: <third>", "b: second", "c: third")
     },
     steps: [
       "create namespace server-side",
@@ -90,7 +92,17 @@ export const applying: ReadonlyArray<Scene> = [
       "apply -f mine.yaml",
       "apply --server-side -f mine.yaml",
       "get configmap mine -o yaml --show-managed-fields",
-      "apply --server-side -f mine.yaml --validate=ignore -o name"
+      "apply --server-side -f mine.yaml --validate=ignore -o name",
+      "delete configmap mine",
+      "apply -f mine.yaml",
+      "apply --server-side -f changed.yaml",
+      "get configmap mine -o yaml --show-managed-fields",
+      "delete configmap mine",
+      "apply -f mine.yaml",
+      'patch configmap mine -p \'{"data":{"a":"patched"}}\'',
+      "apply --server-side -f third.yaml",
+      "apply --server-side -f third.yaml --force-conflicts",
+      "get configmap mine -o yaml --show-managed-fields"
     ]
   }
 ]

@@ -87,7 +87,6 @@ export const creating: ReadonlyArray<Scene> = [
       "get pdb most -o yaml",
       "create ingress front --rule='shop.example.com/widgets*=shop:80'",
       "get ingress",
-      "describe ingress front",
       "get ingress front -o yaml",
       "create nothing"
     ]
