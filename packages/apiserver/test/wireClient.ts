@@ -142,11 +142,11 @@ export const socket = ({ ca, port, url }: Where) =>
     (held) => Effect.sync(() => void held.socket.destroy())
   )
 
-/** Waits until it holds; a defect that says what was awaited after 10 s. */
+/** Waits until it holds; a defect that says what was awaited after 30 s. */
 export const until = (what: string, check: () => boolean): Effect.Effect<void> =>
   Effect.gen(function* () {
     for (let waited = 0; !check(); waited += 5) {
-      if (waited > 10_000) return yield* Effect.die(new Error(`waited in vain until ${what}`))
+      if (waited > 30_000) return yield* Effect.die(new Error(`waited in vain until ${what}`))
       yield* Effect.sleep(5)
     }
   })
