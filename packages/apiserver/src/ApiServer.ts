@@ -1,6 +1,6 @@
 /**
- * A Kubernetes API server in memory: a pure function from state and request to state and answer, and `ApiClient` over it. No sockets, no real time:
- * its clock is `Clock`, and what it draws by chance comes from one seed.
+ * A Kubernetes API server in memory: a pure function from state and request to state and answer, and `ApiClient` over it. No real time: its clock is
+ * `Clock`, and what it draws by chance comes from one seed. No sockets, until `listen` serves it over HTTP to kubectl and any other client.
  *
  * Guarantees:
  * - Requests are answered one after another; each answer shows all writes before it, and every stored change has a version of its own, higher than all before.
@@ -14,9 +14,11 @@
  * What it does not model:
  * - [ ] CEL rules of schemas (`x-kubernetes-validations`) are kept and not run
  * - [ ] admission webhooks and policies; conversion webhooks (such a CRD is served as if its strategy were None)
- * - [ ] authentication and RBAC: everyone may do everything, SelfSubjectAccessReview says yes
- * - [ ] priority and fairness: no 429 but those of a hook
- * - [ ] strategic merge patch, YAML bodies, protobuf, CBOR, Table and PartialObjectMetadata
+ * - [ ] RBAC and impersonation: everyone in memory, and over HTTP everyone with a token, may do everything; SelfSubjectAccessReview says yes
+ * - [ ] priority and fairness: no 429 but those of a hook, and over HTTP of too many long requests at once
+ * - [ ] answers in protobuf (406, as for custom resources on a real server) and CBOR; HTTP/2; websockets, and with them exec, attach and port-forward
+ * - [ ] the end of a request after its `timeout`, whose form alone is checked (F166)
+ * - [ ] integers beyond 2^53, which lose digits (F105)
  * - [ ] validation of most built-in kinds beyond their schema's types; other controllers than those named, so no Pods of Deployments
  * - [ ] admission by ResourceQuotas and LimitRanges, which are stored and bind nobody
  * - [ ] the 429 "storage is (re)initializing" while a CRD is being served (F131), the 3 s wait before a 504 of a future version (F41)
