@@ -327,7 +327,9 @@ const configuration = (n: string): ReadonlyArray<Sample> => [
   simple(`/api/v1/namespaces/${n}/configmaps`, "v1", "ConfigMap", "c", { data: { a: "1" }, binaryData: { b: "MQ==" } }),
   simple(`/api/v1/namespaces/${n}/secrets`, "v1", "Secret", "s", { stringData: { a: "1", b: "2" } }),
   simple(`/api/v1/namespaces/${n}/serviceaccounts`, "v1", "ServiceAccount", "s"),
-  simple(`/api/v1/namespaces/${n}/limitranges`, "v1", "LimitRange", "l", { spec: { limits: [] } }),
+  simple(`/api/v1/namespaces/${n}/limitranges`, "v1", "LimitRange", "l", {
+    spec: { limits: [{ type: "Pod", max: { cpu: "1" } }] }
+  }),
   simple(`/api/v1/namespaces/${n}/resourcequotas`, "v1", "ResourceQuota", "new", { spec: { hard: { pods: "1" } } }),
   {
     ...simple(`/api/v1/namespaces/${n}/resourcequotas`, "v1", "ResourceQuota", "counted"),

@@ -2,9 +2,11 @@
 import type { KubeObject } from "@fixpoint/core/KubeObject"
 import { builtInPrinter } from "./builtInPrinters.ts"
 import { builtInBlank, builtInResetFields, builtInSchema } from "./builtInSchemas.ts"
+import { networkPolicyRules, priorityClassRules } from "./clusterRules.ts"
 import { customResourceDefinitionRules } from "./customResources.ts"
 import type { Definition, GenerationRule, KindRules } from "./definition.ts"
 import * as Events from "./events.ts"
+import type { JsonObject } from "./json.ts"
 import { autoscalerRules, jobRules } from "./jobs.ts"
 import { podKindRules } from "./pods.ts"
 import { leaseRules } from "./leases.ts"
@@ -13,7 +15,7 @@ import type { NameRule } from "./objectMeta.ts"
 import type { FieldLabels } from "./selector.ts"
 import { configMapRules, secretRules, serviceAccountRules } from "./configuration.ts"
 import { serviceRules } from "./services.ts"
-import { deploymentRules, persistentVolumeClaimRules, podRules } from "./workloads.ts"
+import { daemonSetRules, deploymentRules, persistentVolumeClaimRules, podRules } from "./workloads.ts"
 import type { Schema } from "./structuralSchema.ts"
 
 interface BuiltIn {
@@ -36,6 +38,8 @@ interface BuiltIn {
   /** Says unknown field labels as custom resources do (F48). */
   readonly plainLabels?: true
   readonly rules?: KindRules
+  /** The status of a new object, if the rules make none. */
+  readonly first?: JsonObject
   readonly scale?: true
 }
 
@@ -120,7 +124,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     shortNames: ["pvc"],
     status: true,
     answersDeleted: true,
-    rules: persistentVolumeClaimRules
+    rules: persistentVolumeClaimRules,
+    first: { phase: "Pending" }
   },
   {
     group: "",
@@ -129,7 +134,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     plural: "resourcequotas",
     shortNames: ["quota"],
     status: true,
-    answersDeleted: true
+    answersDeleted: true,
+    first: {}
   },
   { group: "", version: "v1", kind: "LimitRange", plural: "limitranges", shortNames: ["limits"] },
   {
@@ -154,7 +160,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     status: true,
     generation: "spec",
     scale: true,
-    rules: podRules(["template", "spec"])
+    rules: podRules(["template", "spec"]),
+    first: { replicas: 0 }
   },
   {
     group: "apps",
@@ -166,7 +173,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     status: true,
     generation: "spec",
     scale: true,
-    rules: podRules(["template", "spec"])
+    rules: podRules(["template", "spec"]),
+    first: { replicas: 0, availableReplicas: 0 }
   },
   {
     group: "apps",
@@ -177,7 +185,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     categories: ["all"],
     status: true,
     generation: "spec",
-    rules: podRules(["template", "spec"])
+    rules: daemonSetRules,
+    first: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }
   },
   {
     group: "batch",
@@ -200,7 +209,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     categories: ["all"],
     status: true,
     generation: "spec",
-    rules: podRules(["jobTemplate", "spec", "template", "spec"])
+    rules: podRules(["jobTemplate", "spec", "template", "spec"]),
+    first: {}
   },
   {
     group: "networking.k8s.io",
@@ -209,7 +219,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     plural: "ingresses",
     shortNames: ["ing"],
     status: true,
-    generation: "spec"
+    generation: "spec",
+    first: { loadBalancer: {} }
   },
   {
     group: "networking.k8s.io",
@@ -217,7 +228,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     kind: "NetworkPolicy",
     plural: "networkpolicies",
     shortNames: ["netpol"],
-    generation: "spec"
+    generation: "spec",
+    rules: networkPolicyRules
   },
   {
     group: "policy",
@@ -226,7 +238,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     plural: "poddisruptionbudgets",
     shortNames: ["pdb"],
     status: true,
-    generation: "spec"
+    generation: "spec",
+    first: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }
   },
   {
     group: "autoscaling",
@@ -236,7 +249,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     shortNames: ["hpa"],
     categories: ["all"],
     status: true,
-    rules: autoscalerRules
+    rules: autoscalerRules,
+    first: { desiredReplicas: 0, currentMetrics: null }
   },
   {
     group: "scheduling.k8s.io",
@@ -245,7 +259,8 @@ const kinds: ReadonlyArray<BuiltIn> = [
     plural: "priorityclasses",
     shortNames: ["pc"],
     cluster: true,
-    generation: "content"
+    generation: "content",
+    rules: priorityClassRules
   },
   { group: "rbac.authorization.k8s.io", version: "v1", kind: "Role", plural: "roles", name: "path" },
   { group: "rbac.authorization.k8s.io", version: "v1", kind: "RoleBinding", plural: "rolebindings", name: "path" },
@@ -313,6 +328,17 @@ const labelsOf = ({ fields = {}, plainLabels }: BuiltIn): FieldLabels => ({
 
 const builtInVerbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 
+const rulesOf = ({ first, rules = {} }: BuiltIn): KindRules =>
+  first === undefined
+    ? rules
+    : {
+        ...rules,
+        prepare: (object, live, context) => {
+          const prepared = rules.prepare?.(object, live, context) ?? object
+          return live === undefined && prepared.status === undefined ? { ...prepared, status: first } : prepared
+        }
+      }
+
 const define = (kind: BuiltIn): Definition => {
   const apiVersion = kind.group === "" ? kind.version : `${kind.group}/${kind.version}`
   return {
@@ -348,7 +374,7 @@ const define = (kind: BuiltIn): Definition => {
     verbs: kind.noCollection === true ? builtInVerbs.filter((verb) => verb !== "deletecollection") : builtInVerbs,
     warning: undefined,
     terminating: false,
-    rules: kind.rules ?? {},
+    rules: rulesOf(kind),
     toStorage: (object) => object,
     fromStorage: (object) => object,
     resetFields: (subresource) => builtInResetFields(kind, subresource),

@@ -1,13 +1,15 @@
 /** Jobs and autoscalers: what a server fills in. Nobody runs the ones or heeds the others. */
 import type { KubeObject } from "@fixpoint/core/KubeObject"
 import type { KindRules } from "./definition.ts"
-import { isList, isObject, type JsonObject } from "./json.ts"
+import { equals, isList, isObject, type JsonObject } from "./json.ts"
 import { podRules } from "./workloads.ts"
 
 const object = (value: unknown): JsonObject => (isObject(value) ? value : {})
 
+type Labels = Readonly<Record<string, string>>
+
 /** The labels by which a Job knows its Pods, in their older names too. */
-const labelsOf = ({ metadata: { name, uid } }: KubeObject): Readonly<Record<string, string>> => ({
+const labelsOf = ({ metadata: { name, uid } }: KubeObject): Labels => ({
   "batch.kubernetes.io/controller-uid": uid,
   "batch.kubernetes.io/job-name": name,
   "controller-uid": uid,
@@ -33,14 +35,22 @@ const withSelector = (job: KubeObject): JsonObject => {
 
 const common = podRules(["template", "spec"])
 
-/** One Pod, once, unless it says how many. */
-const withCounts = (job: KubeObject): KubeObject => {
+/** One Pod, once, unless it says how many; labelled as they are. What CronJobs make Jobs of has none of this yet. */
+const withDefaults = (job: KubeObject): KubeObject => {
   const { spec } = job
   if (!isObject(spec)) return job
   const { completions, parallelism } = spec
+  const own = object(job.metadata.labels)
+  const labels = Object.keys(own).length > 0 ? own : object(object(object(spec.template).metadata).labels)
   return {
     ...job,
+    metadata: { ...job.metadata, ...(Object.keys(labels).length > 0 && { labels: labels as Labels }) },
     spec: {
+      backoffLimit: 6,
+      completionMode: "NonIndexed",
+      manualSelector: false,
+      podReplacementPolicy: isObject(spec.podFailurePolicy) ? "Failed" : "TerminatingOrFailed",
+      suspend: false,
       ...spec,
       ...(completions === undefined && parallelism === undefined && { completions: 1 }),
       parallelism: parallelism ?? 1
@@ -49,20 +59,14 @@ const withCounts = (job: KubeObject): KubeObject => {
 }
 
 export const jobRules: KindRules = {
-  defaults: (job) => withCounts(common.defaults!(job)),
+  defaults: (job) => withDefaults(common.defaults!(job)),
   prepare: (job, live) => {
     if (live !== undefined) return job
     const spec = withSelector(job)
-    const own = object(job.metadata.labels)
-    const labels = (
-      Object.keys(own).length > 0 ? own : object(object(object(spec.template).metadata).labels)
-    ) as Readonly<Record<string, string>>
-    return {
-      ...job,
-      metadata: { ...job.metadata, ...(Object.keys(labels).length > 0 && { labels }) },
-      spec,
-      status: object(job.status)
-    }
+    // The labels that came from the template are those of the template.
+    const isShared = equals(job.metadata.labels, object(object(object(job.spec).template).metadata).labels)
+    const labels = object(object(spec.template).metadata).labels as Labels
+    return { ...job, ...(isShared && { metadata: { ...job.metadata, labels } }), spec, status: object(job.status) }
   }
 }
 

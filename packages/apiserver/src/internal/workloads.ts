@@ -89,6 +89,31 @@ export const deploymentRules: KindRules = {
   }
 }
 
+const templateGeneration = "deprecated.daemonset.template.generation"
+
+const daemon = podRules(["template", "spec"])
+
+/** An old annotation counts the changes of the template. */
+export const daemonSetRules: KindRules = {
+  ...daemon,
+  defaults: (set) => {
+    const filled = daemon.defaults!(set)
+    return {
+      ...filled,
+      metadata: { ...filled.metadata, annotations: { [templateGeneration]: "1", ...filled.metadata.annotations } }
+    }
+  },
+  prepare: (set, live) => {
+    if (live === undefined) return set
+    const before = Number(live.metadata.annotations?.[templateGeneration] ?? 1)
+    const isSame = equals(templateOf(set), templateOf(live))
+    const annotations = { ...set.metadata.annotations, [templateGeneration]: String(isSame ? before : before + 1) }
+    return { ...set, metadata: { ...set.metadata, annotations } }
+  }
+}
+
+const templateOf = ({ spec }: KubeObject): unknown => (isObject(spec) ? spec.template : undefined)
+
 const protection = "kubernetes.io/pvc-protection"
 
 export const persistentVolumeClaimRules: KindRules = {
