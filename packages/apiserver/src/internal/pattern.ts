@@ -1,4 +1,5 @@
-/** Patterns of schemas: Go's syntax (RE2) run by JavaScript's engine. */
+/** Patterns of schemas: Go's syntax (RE2), understood by JavaScript's engine and run by our own. */
+import { machineOf, PatternFault } from "./patternMachine.ts"
 
 const posix: Readonly<Record<string, string>> = {
   alnum: "0-9A-Za-z",
@@ -20,8 +21,24 @@ const posix: Readonly<Record<string, string>> = {
 /** What RE2 refuses and JavaScript takes. */
 const unsupported = /\(\?(?:=|!|<=|<!)|\\[1-9]|\\k</
 
+/** A test for texts, or why Go would not make one. */
+type Compiled = { readonly test: (text: string) => boolean } | { readonly error: string }
+
+/** The same pattern is asked for with each object. */
+const known = new Map<string, Compiled>()
+const knownMost = 500
+
 /** The pattern compiled, or why Go would not. */
-export const compile = (pattern: string): { readonly test: (text: string) => boolean } | { readonly error: string } => {
+export const compile = (pattern: string): Compiled => {
+  const before = known.get(pattern)
+  if (before !== undefined) return before
+  const compiled = compiledOf(pattern)
+  if (known.size >= knownMost) known.clear()
+  known.set(pattern, compiled)
+  return compiled
+}
+
+const compiledOf = (pattern: string): Compiled => {
   const perl = unsupported.exec(pattern.replaceAll(/\\\\/g, "__"))
   if (perl !== null) return { error: `error parsing regexp: ${refusal(perl[0])}` }
   let source = pattern
@@ -39,9 +56,9 @@ export const compile = (pattern: string): { readonly test: (text: string) => boo
     .replaceAll(/\[:(\w+):\]/g, (whole, name: string) => posix[name] ?? whole)
   for (const each of [flags, flags.replace("u", "")]) {
     try {
-      const compiled = new RegExp(source, each)
-      return { test: (text) => compiled.test(text) }
-    } catch {
+      return { test: machineOf(new RegExp(source, each).source, each) }
+    } catch (error) {
+      if (error instanceof PatternFault) return { error: `error parsing regexp: ${error.message}` }
       // Without the flag for Unicode, escapes pass that mean nothing.
       continue
     }
