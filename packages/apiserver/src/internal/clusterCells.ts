@@ -1,21 +1,31 @@
 /** What tables print of everything around workloads: configuration, networks, access, leases and events. */
-import * as Cells from "./cells.ts"
+import {
+  type Cells,
+  ageOf,
+  ingressPoints,
+  isSet,
+  join,
+  labels,
+  nameOf,
+  number,
+  object,
+  objects,
+  or,
+  selector,
+  size,
+  text,
+  texts
+} from "./cells.ts"
 import { age } from "./humanDuration.ts"
 import type { JsonObject } from "./json.ts"
 
-const { ageOf, isSet, join, nameOf, number, object, objects, or, size, text, texts } = Cells
+export const namespace: Cells = (one, now) => [nameOf(one), text(object(one.status).phase), ageOf(one, now)]
 
-export const namespace: Cells.Cells = (one, now) => [nameOf(one), text(object(one.status).phase), ageOf(one, now)]
+export const configMap: Cells = (one, now) => [nameOf(one), size(one.data) + size(one.binaryData), ageOf(one, now)]
 
-export const configMap: Cells.Cells = (one, now) => [
-  nameOf(one),
-  size(one.data) + size(one.binaryData),
-  ageOf(one, now)
-]
+export const secret: Cells = (one, now) => [nameOf(one), text(one.type), size(one.data), ageOf(one, now)]
 
-export const secret: Cells.Cells = (one, now) => [nameOf(one), text(one.type), size(one.data), ageOf(one, now)]
-
-export const serviceAccount: Cells.Cells = (one, now) => [nameOf(one), ageOf(one, now)]
+export const serviceAccount: Cells = (one, now) => [nameOf(one), ageOf(one, now)]
 
 const externalAddress = ({ externalIPs, externalName, type }: JsonObject, status: unknown): string => {
   const own = texts(externalIPs)
@@ -24,7 +34,7 @@ const externalAddress = ({ externalIPs, externalName, type }: JsonObject, status
     case "NodePort":
       return join(own) || "<none>"
     case "LoadBalancer": {
-      const balanced = Cells.ingressPoints(status)
+      const balanced = ingressPoints(status)
       return join([...(balanced === "" ? [] : [balanced]), ...own]) || "<pending>"
     }
     case "ExternalName":
@@ -33,7 +43,7 @@ const externalAddress = ({ externalIPs, externalName, type }: JsonObject, status
   return "<unknown>"
 }
 
-export const service: Cells.Cells = (one, now) => {
+export const service: Cells = (one, now) => {
   const spec = object(one.spec)
   const ports = objects(spec.ports).map(
     ({ nodePort, port, protocol }) =>
@@ -47,7 +57,7 @@ export const service: Cells.Cells = (one, now) => {
     externalAddress(spec, one.status),
     join(ports) || "<none>",
     ageOf(one, now),
-    Cells.labels(spec.selector)
+    labels(spec.selector)
   ]
 }
 
@@ -65,26 +75,26 @@ const hosts = (rules: ReadonlyArray<JsonObject>): string => {
   return `${join(shown)}${isMore ? ` + ${rules.length - hostsMost} more...` : ""}`
 }
 
-export const ingress: Cells.Cells = (one, now) => {
+export const ingress: Cells = (one, now) => {
   const { ingressClassName, rules, tls } = object(one.spec)
   return [
     nameOf(one),
     isSet(ingressClassName) ? text(ingressClassName) : "<none>",
     hosts(objects(rules)),
-    Cells.ingressPoints(one.status),
+    ingressPoints(one.status),
     objects(tls).length === 0 ? "80" : "80, 443",
     ageOf(one, now)
   ]
 }
 
-export const networkPolicy: Cells.Cells = (one, now) => [
+export const networkPolicy: Cells = (one, now) => [
   nameOf(one),
-  Cells.selector(object(one.spec).podSelector) || "<none>",
+  selector(object(one.spec).podSelector) || "<none>",
   ageOf(one, now)
 ]
 
 /** Of a RoleBinding or a ClusterRoleBinding. */
-export const binding: Cells.Cells = (one, now) => {
+export const binding: Cells = (one, now) => {
   const { kind, name } = object(one.roleRef)
   const subjects = (of: string): ReadonlyArray<JsonObject> => objects(one.subjects).filter((each) => each.kind === of)
   const names = (of: string): string =>
@@ -104,7 +114,7 @@ export const binding: Cells.Cells = (one, now) => {
 }
 
 /** What is used of each resource, once somebody counts: limits in a column of their own. */
-export const resourceQuota: Cells.Cells = (quota, now) => {
+export const resourceQuota: Cells = (quota, now) => {
   const { hard, used } = object(quota.status)
   const names = Object.keys(object(hard)).toSorted()
   const shown = (isLimit: boolean): string =>
@@ -115,7 +125,7 @@ export const resourceQuota: Cells.Cells = (quota, now) => {
   return [nameOf(quota), shown(false), shown(true), ageOf(quota, now)]
 }
 
-export const priorityClass: Cells.Cells = (one, now) => [
+export const priorityClass: Cells = (one, now) => [
   nameOf(one),
   number(one.value),
   one.globalDefault === true,
@@ -123,10 +133,10 @@ export const priorityClass: Cells.Cells = (one, now) => [
   text(one.preemptionPolicy)
 ]
 
-export const lease: Cells.Cells = (one, now) => [nameOf(one), text(object(one.spec).holderIdentity), ageOf(one, now)]
+export const lease: Cells = (one, now) => [nameOf(one), text(object(one.spec).holderIdentity), ageOf(one, now)]
 
 /** Of an Event in the core form. */
-export const event: Cells.Cells = (one, now) => {
+export const event: Cells = (one, now) => {
   const { fieldPath, kind, name } = object(one.involvedObject)
   const { component, host } = object(one.source)
   const first = isSet(one.firstTimestamp) ? age(one.firstTimestamp, now) : age(one.eventTime, now)

@@ -2,9 +2,9 @@
 import type { StatusCause } from "@fixpoint/core/ApiError"
 import type { KubeObject } from "@fixpoint/core/KubeObject"
 import type { Definition, KindRules, ScalePaths } from "./definition.ts"
-import { equals, isList, isObject, type JsonObject } from "./json.ts"
+import { isList, isObject, type JsonObject } from "./json.ts"
 import { nameMistakes } from "./objectMeta.ts"
-import { columnCauses, printerOf } from "./printerColumns.ts"
+import { printerCauses, printerOf } from "./printerColumns.ts"
 import { fieldInvalid, fieldRequired, fieldUnsupported } from "./refusal.ts"
 import type { FieldLabels } from "./selector.ts"
 import { applyDefaults, check, prune, type Schema } from "./structuralSchema.ts"
@@ -236,15 +236,6 @@ const nameCauses = (crd: KubeObject): ReadonlyArray<StatusCause> => {
   return causes
 }
 
-/** Columns that all versions share are told of once. */
-const printerCauses = (versions: ReadonlyArray<JsonObject>): ReadonlyArray<StatusCause> => {
-  const [first, ...others] = versions.map(({ additionalPrinterColumns }) => additionalPrinterColumns ?? [])
-  if (others.every((columns) => equals(columns, first))) return columnCauses(first, "spec.additionalPrinterColumns")
-  return [first, ...others].flatMap((columns, i) =>
-    columnCauses(columns, `spec.versions[${i}].additionalPrinterColumns`)
-  )
-}
-
 const versionCauses = (crd: KubeObject): ReadonlyArray<StatusCause> => {
   const spec = object(crd.spec)
   const versions = versionsOf(crd)
@@ -281,7 +272,7 @@ const versionCauses = (crd: KubeObject): ReadonlyArray<StatusCause> => {
       }
     })
   })
-  causes.push(...printerCauses(versions))
+  causes.push(...printerCauses(versions.map(({ additionalPrinterColumns }) => additionalPrinterColumns ?? [])))
   if (spec.preserveUnknownFields === true) {
     causes.push(
       fieldInvalid(

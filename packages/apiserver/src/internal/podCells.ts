@@ -1,11 +1,9 @@
 /** What tables print of Pods: the one word for the state of all its containers. */
 import type { KubeObject } from "@fixpoint/core/KubeObject"
-import * as Cells from "./cells.ts"
+import { ageOf, conditionOf, isDeleting, isSet, nameOf, number, object, objects, or, text } from "./cells.ts"
 import type { TableRow } from "./definition.ts"
 import { age } from "./humanDuration.ts"
 import type { JsonObject } from "./json.ts"
-
-const { number, object, objects, or, text } = Cells
 
 /** Restarts, and when the last of them was. */
 interface Restarts {
@@ -42,13 +40,13 @@ const initial = (spec: JsonObject, status: JsonObject): State & { readonly sidec
     const { terminated, waiting } = object(state)
     restarts = addRestarts(restarts, container)
     if (isSidecar(name)) sidecars = addRestarts(sidecars, container)
-    if (Cells.isSet(terminated) && number(object(terminated).exitCode) === 0) continue
+    if (isSet(terminated) && number(object(terminated).exitCode) === 0) continue
     if (isSidecar(name) && started === true) {
       if (container.ready === true) ready++
       continue
     }
     const why = text(object(waiting).reason)
-    const reason = Cells.isSet(terminated)
+    const reason = isSet(terminated)
       ? endOf(object(terminated))
       : why !== "" && why !== "PodInitializing"
         ? why
@@ -68,16 +66,16 @@ const running = (before: State, status: JsonObject): State => {
     restarts = addRestarts(restarts, container)
     const why = text(object(waiting).reason)
     if (why !== "") reason = why
-    else if (Cells.isSet(terminated)) {
+    else if (isSet(terminated)) {
       reason = endOf(object(terminated))
       if (number(object(terminated).exitCode) !== 0) failure = reason
-    } else if (container.ready === true && Cells.isSet(runs)) {
+    } else if (container.ready === true && isSet(runs)) {
       isRunning = true
       ready++
     }
   }
   if (reason === "Completed") {
-    if (isRunning && Cells.conditionOf(status.conditions, "Ready") === "True") reason = "Running"
+    if (isRunning && conditionOf(status.conditions, "Ready") === "True") reason = "Running"
     else if (failure !== "") reason = failure
     else if (isRunning) reason = "NotReady"
   }
@@ -93,11 +91,11 @@ const stateOf = (pod: KubeObject): State => {
   )
   const phaseReason = isGated ? "SchedulingGated" : or(status.reason, phase)
   const { sidecars, ...init } = initial(spec, status)
-  const isInitialized = init.reason === "" || Cells.conditionOf(status.conditions, "Initialized") === "True"
+  const isInitialized = init.reason === "" || conditionOf(status.conditions, "Initialized") === "True"
   const state = isInitialized
     ? running({ ready: init.ready, reason: init.reason || phaseReason, restarts: sidecars }, status)
     : init
-  if (!Cells.isDeleting(pod)) return state
+  if (!isDeleting(pod)) return state
   if (status.reason === "NodeLost") return { ...state, reason: "Unknown" }
   return phase === "Succeeded" || phase === "Failed" ? state : { ...state, reason: "Terminating" }
 }
@@ -105,7 +103,7 @@ const stateOf = (pod: KubeObject): State => {
 /** How many gates are open, of how many. */
 const gates = (spec: JsonObject, { conditions }: JsonObject): string => {
   const all = objects(spec.readinessGates)
-  const open = all.filter(({ conditionType }) => Cells.conditionOf(conditions, text(conditionType)) === "True")
+  const open = all.filter(({ conditionType }) => conditionOf(conditions, text(conditionType)) === "True")
   return all.length === 0 ? "<none>" : `${open.length}/${all.length}`
 }
 
@@ -125,11 +123,11 @@ export const podRow = (pod: KubeObject, now: number): TableRow => {
   const conditions = completed[text(status.phase)]
   return {
     cells: [
-      Cells.nameOf(pod),
+      nameOf(pod),
       `${ready}/${objects(spec.containers).length + sidecars.length}`,
       reason,
       count !== 0 && last !== "" ? `${count} (${age(last, now)} ago)` : String(count),
-      Cells.ageOf(pod, now),
+      ageOf(pod, now),
       or(objects(status.podIPs)[0]?.ip, "<none>"),
       or(spec.nodeName, "<none>"),
       or(status.nominatedNodeName, "<none>"),

@@ -4,7 +4,7 @@ import type { KubeObject } from "@fixpoint/core/KubeObject"
 import type { Printer, TableColumn } from "./definition.ts"
 import { age } from "./humanDuration.ts"
 import { goNumber, sorted } from "./goText.ts"
-import { goJson, isList, isObject, type JsonObject } from "./json.ts"
+import { equals, goJson, isList, isObject, type JsonObject } from "./json.ts"
 import { evaluate, type JsonPath, parse } from "./jsonPath.ts"
 import { fieldInvalid, fieldRequired } from "./refusal.ts"
 
@@ -93,8 +93,13 @@ const textOf = (value: unknown): string => {
 const types = ["boolean", "date", "integer", "number", "string"]
 const formats = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"]
 
-/** What the server has against the columns under the path of a field. Whether a path can be read it does not ask. */
-export const columnCauses = (columns: unknown, where: string): ReadonlyArray<StatusCause> =>
+/** What the server has against the columns of all versions: those that they share are told of once. Whether a path can be read it does not ask. */
+export const printerCauses = ([first, ...others]: ReadonlyArray<unknown>): ReadonlyArray<StatusCause> =>
+  others.every((columns) => equals(columns, first))
+    ? columnCauses(first, "spec.additionalPrinterColumns")
+    : [first, ...others].flatMap((columns, i) => columnCauses(columns, `spec.versions[${i}].additionalPrinterColumns`))
+
+const columnCauses = (columns: unknown, where: string): ReadonlyArray<StatusCause> =>
   columnsIn(columns).flatMap((column, i) => {
     const at = `${where}[${i}]`
     const [name, type, format, path] = [column.name, column.type, column.format, column.jsonPath].map(text)

@@ -255,11 +255,11 @@ const arranged = (merged: List, order: List, live: List, key: string): List => {
   let at = 0
   for (const item of named) {
     const place = indexOf(live, item, key)
-    while (at < rest.length && place >= 0) {
-      const own = indexOf(live, rest[at], key)
-      if (own < 0 || own > place) break
-      out.push(rest[at++])
+    const comesBefore = (one: unknown): boolean => {
+      const own = indexOf(live, one, key)
+      return own >= 0 && own < place
     }
+    while (at < rest.length && comesBefore(rest[at])) out.push(rest[at++])
     out.push(item)
   }
   return [...out, ...rest.slice(at)]

@@ -1,11 +1,27 @@
 /** What tables print of workloads, and of what watches over them. */
-import * as Cells from "./cells.ts"
+import {
+  type Cells,
+  ageOf,
+  conditionOf,
+  containers,
+  isDeleting,
+  isSet,
+  join,
+  labels,
+  nameOf,
+  number,
+  object,
+  objects,
+  or,
+  podSpec,
+  selector,
+  text,
+  texts
+} from "./cells.ts"
 import { age, humanDuration } from "./humanDuration.ts"
 import type { JsonObject } from "./json.ts"
 
-const { ageOf, conditionOf, containers, isSet, nameOf, number, object, objects, or, selector, text } = Cells
-
-export const deployment: Cells.Cells = (one, now) => {
+export const deployment: Cells = (one, now) => {
   const spec = object(one.spec)
   const status = object(one.status)
   return [
@@ -21,7 +37,7 @@ export const deployment: Cells.Cells = (one, now) => {
 
 const orNone = (shown: string): string => shown || "<none>"
 
-export const replicaSet: Cells.Cells = (one, now) => {
+export const replicaSet: Cells = (one, now) => {
   const spec = object(one.spec)
   const status = object(one.status)
   return [
@@ -35,7 +51,7 @@ export const replicaSet: Cells.Cells = (one, now) => {
   ]
 }
 
-export const statefulSet: Cells.Cells = (one, now) => {
+export const statefulSet: Cells = (one, now) => {
   const spec = object(one.spec)
   return [
     nameOf(one),
@@ -45,7 +61,7 @@ export const statefulSet: Cells.Cells = (one, now) => {
   ]
 }
 
-export const daemonSet: Cells.Cells = (one, now) => {
+export const daemonSet: Cells = (one, now) => {
   const spec = object(one.spec)
   const status = object(one.status)
   return [
@@ -55,7 +71,7 @@ export const daemonSet: Cells.Cells = (one, now) => {
     number(status.numberReady),
     number(status.updatedNumberScheduled),
     number(status.numberAvailable),
-    Cells.labels(Cells.podSpec(spec.template).nodeSelector),
+    labels(podSpec(spec.template).nodeSelector),
     ageOf(one, now),
     ...containers(spec.template),
     orNone(selector(spec.selector))
@@ -76,13 +92,13 @@ const jobCompletions = ({ completions, parallelism }: JsonObject, succeeded: num
   return number(parallelism) > 1 ? `${succeeded}/1 of ${number(parallelism)}` : `${succeeded}/1`
 }
 
-export const job: Cells.Cells = (one, now) => {
+export const job: Cells = (one, now) => {
   const spec = object(one.spec)
   const { completionTime, conditions, startTime, succeeded } = object(one.status)
   const end = typeof completionTime === "string" ? Date.parse(completionTime) : now
   return [
     nameOf(one),
-    jobStatus(conditions, Cells.isDeleting(one)),
+    jobStatus(conditions, isDeleting(one)),
     jobCompletions(spec, number(succeeded)),
     typeof startTime === "string" ? humanDuration(end - Date.parse(startTime)) : "",
     ageOf(one, now),
@@ -91,7 +107,7 @@ export const job: Cells.Cells = (one, now) => {
   ]
 }
 
-export const cronJob: Cells.Cells = (one, now) => {
+export const cronJob: Cells = (one, now) => {
   const spec = object(one.spec)
   const { active, lastScheduleTime } = object(one.status)
   const jobSpec = object(object(spec.jobTemplate).spec)
@@ -108,7 +124,7 @@ export const cronJob: Cells.Cells = (one, now) => {
   ]
 }
 
-export const podDisruptionBudget: Cells.Cells = (one, now) => {
+export const podDisruptionBudget: Cells = (one, now) => {
   const { maxUnavailable, minAvailable } = object(one.spec)
   const shown = (u: unknown): string => (isSet(u) ? String(u) : "N/A")
   return [
@@ -162,7 +178,7 @@ const metrics = (specs: ReadonlyArray<JsonObject>, statuses: ReadonlyArray<JsonO
   return `${shown.join(", ")}${specs.length > metricsMost ? ` + ${specs.length - metricsMost} more...` : ""}`
 }
 
-export const horizontalPodAutoscaler: Cells.Cells = (one, now) => {
+export const horizontalPodAutoscaler: Cells = (one, now) => {
   const spec = object(one.spec)
   const { currentMetrics, currentReplicas } = object(one.status)
   const { kind, name } = object(spec.scaleTargetRef)
@@ -184,19 +200,17 @@ const modes = [
   ["ReadWriteOncePod", "RWOP"]
 ] as const
 
-export const persistentVolumeClaim: Cells.Cells = (one, now) => {
+export const persistentVolumeClaim: Cells = (one, now) => {
   const spec = object(one.spec)
   const { accessModes, capacity, phase } = object(one.status)
   const isBound = text(spec.volumeName) !== ""
   const legacyClass = one.metadata.annotations?.["volume.beta.kubernetes.io/storage-class"]
   return [
     nameOf(one),
-    Cells.isDeleting(one) ? "Terminating" : text(phase),
+    isDeleting(one) ? "Terminating" : text(phase),
     text(spec.volumeName),
     isBound ? or(object(capacity).storage, "0") : "",
-    isBound
-      ? Cells.join(modes.flatMap(([mode, short]) => (Cells.texts(accessModes).includes(mode) ? [short] : [])))
-      : "",
+    isBound ? join(modes.flatMap(([mode, short]) => (texts(accessModes).includes(mode) ? [short] : []))) : "",
     legacyClass ?? text(spec.storageClassName),
     isSet(spec.volumeAttributesClassName) ? text(spec.volumeAttributesClassName) : "<unset>",
     ageOf(one, now),
