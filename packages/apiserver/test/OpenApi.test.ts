@@ -4,8 +4,10 @@ import type { Resource } from "@fixpoint/core/KubeObject"
 import * as ControlPlane from "@fixpoint/testing/ControlPlane"
 import * as SharedControlPlane from "@fixpoint/testing/SharedControlPlane"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Documents from "../src/internal/documents.ts"
 import * as Machine from "../src/internal/machine.ts"
+import * as Wire from "../src/internal/protobufWire.ts"
 import type { State } from "../src/internal/state.ts"
 import { crd, crds, gadgets, specSchema, widgets } from "./fixtures.ts"
 import * as RealServer from "./realServer.ts"
@@ -126,6 +128,17 @@ const read = (state: State, url: string): Effect.Effect<Json> =>
     return typeof found!.body === "string" ? JSON.parse(found!.body) : found!.body
   })
 
+/** The fields of a message that say their length. */
+const fieldsOf = (cursor: Wire.Cursor): ReadonlyArray<readonly [number, Wire.Cursor]> => {
+  const fields: Array<readonly [number, Wire.Cursor]> = []
+  while (cursor.at < cursor.end) {
+    const tag = Wire.readTag(cursor, "Document")
+    if ((tag & 7) === Wire.delimited) fields.push([tag >>> 3, Wire.readDelimited(cursor)])
+    else Wire.skip(cursor, tag)
+  }
+  return fields
+}
+
 describe("the documents of schemas", () => {
   it.effect("each document is found under the name that the index gives it, and moved there from an older one", () =>
     Effect.gen(function* () {
@@ -176,7 +189,34 @@ describe("the documents of schemas", () => {
       const binary = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
       assert.strictEqual((yield* get(state, "/openapi/v3/api/v1", binary))?.code, 406)
       assert.strictEqual((yield* get(state, "/openapi/v3/api/v1", `${binary}, application/json;q=0.5`))?.code, 200)
-      assert.isUndefined(yield* get(state, "/openapi/v2"))
+      assert.strictEqual((yield* get(state, "/openapi/v2", "text/html"))?.code, 406)
+    })
+  )
+
+  it.effect("the older form says in binary what it says in JSON", () =>
+    Effect.gen(function* () {
+      const state = world()
+      const { definitions: schemas } = yield* read(state, "/openapi/v2")
+      const found = (yield* get(state, "/openapi/v2", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"))!
+      assert.strictEqual(found.contentType, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf")
+      const [, , , all] = fieldsOf(Wire.cursorOf(found.body as Uint8Array))
+      const binary = new Map(
+        fieldsOf(all![1]).map(([, entry]) => {
+          const [name, schema] = fieldsOf(entry)
+          return [Wire.restAsText(name![1]), fieldsOf(schema![1])]
+        })
+      )
+      assert.sameMembers([...binary.keys()], Object.keys(schemas))
+      for (const [name, fields] of binary) {
+        const texts = (field: number): ReadonlyArray<string> =>
+          fields.filter(([at]) => at === field).map(([, value]) => Wire.restAsText(value))
+        const { description, properties = {}, required = [] } = schemas[name]
+        assert.deepStrictEqual(texts(4), description === undefined ? [] : [description], name)
+        assert.deepStrictEqual(texts(19), required, name)
+        const members = fields.find(([at]) => at === 25)
+        const names = members === undefined ? [] : fieldsOf(members[1]).map(([, one]) => fieldsOf(one)[0]![1])
+        assert.deepStrictEqual(names.map(Wire.restAsText), Object.keys(properties), name)
+      }
     })
   )
 
@@ -204,12 +244,19 @@ const reached = (schemas: Json, from: ReadonlyArray<string>): ReadonlySet<string
   return seen
 }
 
+/** With the custom kinds of these tests. */
+const serving = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const server = RealServer.make(yield* ControlPlane.ControlPlane)
+    for (const definition of definitions) yield* RealServer.serve(server, definition)
+  })
+).pipe(Layer.provideMerge(SharedControlPlane.layer))
+
 describe.runIf(ControlPlane.available())("the documents and a real API server", () => {
-  layer(SharedControlPlane.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+  layer(serving, { timeout: "60 seconds", excludeTestServices: true })((it) => {
     it.effect("agree word for word on custom kinds", () =>
       Effect.gen(function* () {
         const server = RealServer.make(yield* ControlPlane.ControlPlane)
-        for (const definition of definitions) yield* RealServer.serve(server, definition)
         const state = world()
         for (const path of [`${group}/v1`, "v1", "v1beta1", "v2"].map((v) =>
           v.includes("/") ? v : `${eras.group}/${v}`
@@ -226,6 +273,26 @@ describe.runIf(ControlPlane.available())("the documents and a real API server", 
             real = yield* server.request("GET", `/openapi/v3/apis/${path}`)
           }
           assert.deepStrictEqual(real.body, own, path)
+        }
+      })
+    )
+
+    it.effect("agree word for word on all schemas in the older form", () =>
+      Effect.gen(function* () {
+        const server = RealServer.make(yield* ControlPlane.ControlPlane)
+        const own = yield* read(world(), "/openapi/v2")
+        const names = Object.keys(own.definitions)
+        let real: Json
+        // What is said of everything is gathered once in a while.
+        for (let tries = 0; tries < 200; tries++) {
+          real = (yield* server.request("GET", "/openapi/v2")).body
+          if (names.every((name) => real.definitions[name] !== undefined)) break
+          yield* Effect.sleep("100 millis")
+        }
+        for (const [name, schema] of Object.entries<Json>(own.definitions)) {
+          const kinds = "x-kubernetes-group-version-kind"
+          const registered = (schema[kinds] ?? []).length > 1 ? { [kinds]: real.definitions[name][kinds] } : {}
+          assert.deepStrictEqual({ ...schema, ...registered }, real.definitions[name], name)
         }
       })
     )

@@ -9,6 +9,7 @@ import * as Discovery from "./discovery.ts"
 import { clauses } from "./http/accept.ts"
 import type { JsonObject } from "./json.ts"
 import * as OpenApi from "./openApi.ts"
+import * as OpenApiV2 from "./openApiV2.ts"
 import * as Refusal from "./refusal.ts"
 import type { State } from "./state.ts"
 
@@ -27,8 +28,8 @@ export interface Document {
   /** 200; 301 where `location` says; 404 and 406, with a Status but for schemas. */
   readonly code: number
   readonly contentType: string
-  /** JSON as a value; a text is a body as it stands, made once for all that ask. */
-  readonly body: JsonObject | string
+  /** JSON as a value; a text or bytes are a body as it stands. */
+  readonly body: JsonObject | string | Uint8Array
   /** With its quotes: a request whose If-None-Match has it may be answered by a 304. */
   readonly etag?: string
   readonly location?: string
@@ -133,6 +134,21 @@ const schemasAt = (state: State, request: DocumentRequest, path: string): Effect
   }))
 }
 
+const oldBinary = "application/com.github.proto-openapi.spec.v2"
+
+/** OpenAPI v2. Go clients ask for its binary form alone, under either of two names. */
+const allSchemas = (state: State, { accept = "" }: DocumentRequest): Effect.Effect<Document> => {
+  const binary = clauses(accept).some(
+    ({ type }) => type === `${oldBinary}@v1.0+protobuf` || type === `${oldBinary}.v1.0+protobuf`
+  )
+  if (!binary && negotiate(accept) === undefined) return Effect.succeed({ code: 406, contentType: json, body: "" })
+  return Effect.map(OpenApi.load, (data): Document =>
+    binary
+      ? { code: 200, contentType: `${oldBinary}.v1.0+protobuf`, body: OpenApiV2.binary(state, data) }
+      : { code: 200, contentType: json, body: OpenApiV2.document(state, data) }
+  )
+}
+
 /** The document at a path, by a GET; undefined if the path leads to none. */
 export const documentAt = (state: State, request: DocumentRequest): Effect.Effect<Document | undefined> =>
   Effect.suspend((): Effect.Effect<Document | undefined> => {
@@ -140,6 +156,7 @@ export const documentAt = (state: State, request: DocumentRequest): Effect.Effec
     if (path === "/openapi/v3") {
       return Effect.succeed({ code: 200, contentType: "text/plain; charset=utf-8", body: OpenApi.index(state) })
     }
+    if (path === "/openapi/v2") return allSchemas(state, request)
     const [, inside] = /^\/openapi\/v3\/(.+)$/.exec(path) ?? []
     return inside === undefined ? Effect.succeed(discoveryAt(state, path, request)) : schemasAt(state, request, inside)
   })

@@ -2,7 +2,6 @@
  * OpenAPI v3 documents, one a group version, and the index that leads to them. `kubectl explain`, `apply` and `diff` read the schemas of kinds there.
  *
  * Assumption: the schemas of built-in kinds are those of the release from which the data was made.
- * Caveat: there is no OpenAPI v2. What still asks for it (in a binary form that only Go clients read) does without where it is missing.
  */
 import * as Effect from "effect/Effect"
 import { virtualResources } from "./accessReviews.ts"

@@ -23,7 +23,10 @@ const sendDocument = (site: Site, visit: Visit, found: Document | undefined): vo
   if (code === 200 && etag !== undefined && visit.incoming.headers["if-none-match"] === etag) {
     return sendBytes(site, visit, { code: 304, warnings: [] }, { contentType, bytes: Buffer.alloc(0) }, headers)
   }
-  const bytes = Buffer.from(typeof body === "string" ? body : `${JSON.stringify(body)}\n`)
+  const bytes =
+    body instanceof Uint8Array
+      ? Buffer.from(body.buffer, body.byteOffset, body.length)
+      : Buffer.from(typeof body === "string" ? body : `${JSON.stringify(body)}\n`)
   sendBytes(site, visit, { code, warnings: [] }, { contentType, bytes }, headers)
 }
 
