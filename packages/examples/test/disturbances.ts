@@ -44,7 +44,7 @@ export const atRest = (
     yield* Effect.forEach(given, act)
     const operator = yield* start(place)
     const rests = Effect.gen(function* () {
-      const millis = yield* comesToRest(namespace, place.registry, done.reduce(wished, nothing), 150)
+      const millis = yield* comesToRest(namespace, place.registry, done.reduce(wished, nothing))
       const observed = yield* observe(namespace, place.registry)
       const touched = new Set(done.flatMap((one) => (one.do === "spoil" || one.do === "drop" ? [one.name] : [])))
       const faults = [...contradictions(observed, touched), ...repeated(observed, done)]

@@ -74,10 +74,10 @@ export const killPoint = (seed: number): KillPoint => {
       return made(`list of Roles, ${at.afterBytes} bytes told`, { match: objects.listed, at }, next() < 0.5)
     }
     case "inside a watch line": {
-      const name = `role-${upTo(9)}`
-      return made(`line of the watch that says ${name} was modified`, {
+      const digit = upTo(9)
+      return made(`line of the watch that says a Role ending in ${digit} was modified`, {
         match: objects.watched,
-        at: { insideLine: new RegExp(`"type":"MODIFIED".*"name":"${name}"`) }
+        at: { insideLine: new RegExp(`"type":"MODIFIED".*"name":"[a-z]+-[0-9]*${digit}"`) }
       })
     }
     case "release | finalizer off":

@@ -102,12 +102,14 @@ export const observe = (namespace: string, registry: string): Effect.Effect<Obse
     }
   })
 
-/** Waits until the operator has done what is wished for; answers in how many milliseconds. Fails with what is missing after `seconds`. */
+/** So long a slow machine may take. */
+const seconds = 150
+
+/** Waits until the operator has done what is wished for; answers in how many milliseconds. Fails with what is missing after 150 s. */
 export const comesToRest = (
   namespace: string,
   registry: string,
-  wish: Wish,
-  seconds = 60
+  wish: Wish
 ): Effect.Effect<number, ApiError | Wrong, ApiClient> =>
   Effect.gen(function* () {
     const started = yield* Clock.currentTimeMillis

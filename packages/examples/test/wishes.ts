@@ -95,6 +95,8 @@ export const script = (seed: number): Script => {
   let wish = given.reduce(wished, nothing)
   const draw = (index: number): Act => {
     const roles = [...wish.roles.keys()]
+    // What is registered outside, so that there is something to release.
+    const granted = roles.filter((name) => wish.scopes.has(wish.roles.get(name)!.scope))
     const role = pick(roles)
     switch (index % 10) {
       case 0:
@@ -102,7 +104,7 @@ export const script = (seed: number): Script => {
         return { do: "set role", name: `more-${index}`, wish: roleWish() }
       case 1:
       case 6:
-        return { do: "remove role", name: role }
+        return { do: "remove role", name: pick(granted.length === 0 ? roles : granted) }
       case 2:
         return { do: "set role", name: role, wish: roleWish() }
       case 3:
