@@ -40,6 +40,8 @@ export interface ListPage {
   /** Present if there is another page. */
   readonly continue?: string
   readonly remainingItemCount?: number
+  /** How large the answer was, where it came over a wire. */
+  readonly bytes?: number
 }
 
 export interface WatchOptions {

@@ -213,7 +213,9 @@ class World {
     const page: ListPage = {
       items: all.slice(from, to),
       resourceVersion: String(version),
-      ...(to < all.length && { continue: `${version}/${to}` })
+      ...(to < all.length && { continue: `${version}/${to}` }),
+      // Some servers do not say how much is left, some lists are large.
+      ...(this.version % 3 > 0 && { remainingItemCount: all.length - to, bytes: this.version % 3 === 1 ? 100 : 1e9 })
     }
     this.apply({ _tag: "Page", page })
   }
@@ -395,6 +397,26 @@ describe("the watcher", () => {
       millis(Watcher.step(state({}), { _tag: "Failed", error: told(seconds) }, { now: 1, jitter: 0 }))
     assert.strictEqual(after(7), 7_250)
     assert.strictEqual(after(1e9), 300_250)
+  })
+
+  it("a list is asked for in one answer where the first page says that it is not large, unless something failed before", () => {
+    const listing = { _tag: "Listing", token: undefined, unlimited: false, tries: 0, pages: 0 } as const
+    const page = { items: [widget("a", 9), widget("b", 9)], resourceVersion: "21", continue: "t" }
+    const next = (some: Partial<ListPage>, patch: Partial<Watcher.State> = {}) => {
+      const input = { _tag: "Page", page: { ...page, ...some } } as const
+      const step = Watcher.step(state({ phase: listing, ...patch }), input, { now: 1, jitter: 0 })
+      const { continue: token, limit } = (step.command as { readonly options: ListOptions }).options
+      return { token, limit, outputs: step.outputs.map(({ _tag }): string => _tag) }
+    }
+    const whole = { token: undefined, limit: undefined, outputs: ["Begin"] }
+    const paged = { token: "t", limit: 500, outputs: ["HoldPage"] }
+    const mebibyte = 1024 * 1024
+    assert.deepStrictEqual(next({ bytes: 4 * mebibyte, remainingItemCount: 6 }), whole)
+    assert.deepStrictEqual(next({ bytes: 4 * mebibyte, remainingItemCount: 7 }), paged)
+    assert.deepStrictEqual(next({ bytes: 4 * mebibyte }), paged)
+    assert.deepStrictEqual(next({ remainingItemCount: 6 }), paged)
+    assert.deepStrictEqual(next({ bytes: 1, remainingItemCount: 6 }, { failures: 1 }), paged)
+    assert.deepStrictEqual(next({ bytes: 1, remainingItemCount: 6 }, { phase: { ...listing, pages: 1 } }), paged)
   })
 
   it("no version that is not a number makes it go back or stop (D29)", () => {

@@ -76,6 +76,11 @@ const refusal = (operation: Operation, answer: HttpAnswer, origin: string): Effe
       const redirects = answer.code >= 300 ? "; redirects are not followed" : ""
       return Effect.fail(malformed(operation, `an answer ${answer.code}${redirects}`))
     }
+    // Whose credentials they were is of use; the answer itself says nothing.
+    if (answer.code === 401)
+      return Effect.fail(
+        fromAnswer(operation, { code: 401, body: { reason: "Unauthorized", message: `Unauthorized at ${origin}` } })
+      )
     const retryAfterSeconds = Answer.retryAfterSeconds(answer.headers, now)
     return Effect.fail(
       fromAnswer(operation, {
@@ -151,8 +156,11 @@ const concealing =
 const requests = (transport: Transport) => {
   const warn = makeWarnings(transport.conceal)
 
-  /** The parsed body of a 2xx answer. */
-  const ask = (operation: Operation, request: HttpRequest): Effect.Effect<unknown, ApiError> =>
+  /** The parsed body of a 2xx answer, and how large it was. */
+  const ask = (
+    operation: Operation,
+    request: HttpRequest
+  ): Effect.Effect<{ readonly value: unknown; readonly bytes: number }, ApiError> =>
     Effect.flatMap(Effect.mapError(transport.request(request), unreachable(operation)), (answer) => {
       if (answer.code < 200 || answer.code > 299) return refusal(operation, answer, transport.origin)
       const parsed = Answer.parseJson(answer.body)
@@ -160,17 +168,18 @@ const requests = (transport: Transport) => {
         const type = Answer.headerOf(answer.headers, "content-type") ?? "no type"
         return Effect.fail(malformed(operation, `an answer ${answer.code} that is not JSON (${type})`))
       }
+      const body = { value: parsed.value, bytes: answer.body.length }
       const warnings = answer.headers.warning
-      return warnings === undefined ? Effect.succeed(parsed.value) : Effect.as(warn(operation, warnings), parsed.value)
+      return warnings === undefined ? Effect.succeed(body) : Effect.as(warn(operation, warnings), body)
     }).pipe(Effect.mapError(concealing(transport.conceal)))
 
   const read = <A>(
     operation: Operation,
     request: HttpRequest,
-    as: (body: unknown) => Answer.Read<A>
+    as: (body: unknown, bytes: number) => Answer.Read<A>
   ): Effect.Effect<A, ApiError> =>
-    Effect.flatMap(ask(operation, request), (body) =>
-      Effect.mapError(Effect.fromResult(as(body)), (fault) => malformed(operation, fault))
+    Effect.flatMap(ask(operation, request), ({ bytes, value }) =>
+      Effect.mapError(Effect.fromResult(as(value, bytes)), (fault) => malformed(operation, fault))
     )
 
   /** `faultOf`: why the body is not the object that was to come. */
@@ -183,7 +192,7 @@ const requests = (transport: Transport) => {
   /** None where the server knows no such path. */
   const readOptional = (operation: Operation, path: string): Effect.Effect<Option.Option<unknown>, ApiError> =>
     ask(operation, { method: "GET", path }).pipe(
-      Effect.map(Option.some),
+      Effect.map(({ value }) => Option.some(value)),
       Effect.catchIf(
         (error) => error.reason._tag === "NotFound",
         () => Effect.succeedNone
@@ -233,9 +242,10 @@ const reads = ({
         {
           method: "GET",
           path: Urls.collection(resource, options.namespace) + Urls.listQuery(options),
-          answerBytesMax: listBytesMax
+          answerBytesMax: listBytesMax,
+          gzip: true
         },
-        (body) => Answer.asPage(resource, options.namespace, body)
+        (body, bytes) => Answer.asPage(resource, options.namespace, body, bytes)
       )
     )
   },

@@ -6,7 +6,7 @@
  * once and, if that brought others, asks once more; nothing was done by then. Nothing else is retried. Interruption closes the socket. New TLS
  * material takes new sockets; exchanges that run on old ones go on.
  * An answer that is larger than its request allows is left.
- * Caveats: no answer is asked for compressed. Redirects are not followed.
+ * Caveats: only lists are asked for compressed. Redirects are not followed.
  */
 import type { IncomingHttpHeaders } from "node:http"
 import * as Data from "effect/Data"
@@ -30,6 +30,8 @@ export interface HttpRequest {
   readonly body?: string
   /** Of the answer's body at most, or the request fails. Default 64 MiB: no object is larger than 3 MiB (F28). Of a refusal 1 MiB is read. */
   readonly answerBytesMax?: number
+  /** Whether the answer may come gzipped, which pays for large ones: less to decrypt, and for the server less to encrypt. */
+  readonly gzip?: boolean
 }
 
 export interface HttpAnswer {
@@ -112,6 +114,7 @@ export const make = (
           accept: "application/json",
           "user-agent": userAgent,
           ...(request.contentType !== undefined && { "content-type": request.contentType }),
+          ...(request.gzip === true && { "accept-encoding": "gzip" }),
           ...access.headers
         }
       }
@@ -145,7 +148,10 @@ export const make = (
       conceal: (text) => [...tokens].reduce((shown, token) => shown.replaceAll(token, "***"), text),
       request: (request) =>
         admitted<Whole, never>((access) =>
-          whole(pools.pair(access.tls).requests, optionsOf(request, access), request.answerBytesMax ?? answerBytesMax)
+          whole(pools.pair(access.tls).requests, optionsOf(request, access), {
+            bytesMax: request.answerBytesMax ?? answerBytesMax,
+            gzip: request.gzip === true
+          })
         ).pipe(limited),
       stream: (request) =>
         Effect.map(

@@ -1,5 +1,5 @@
 /** Every verb of the client against servers that break the rules of HTTP, TLS and Kubernetes, on loopback. */
-import { gzipSync } from "node:zlib"
+import { brotliCompressSync, gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
 import type { ApiClient } from "@fixpoint/core/ApiClient"
 import { type ApiError, isApiError } from "@fixpoint/core/ApiError"
@@ -154,7 +154,7 @@ const attacks: ReadonlyArray<readonly [what: string, attack: Attack, reason?: Re
   ],
   [
     "compression that nobody asked for",
-    ({ write }) => write(answer(gzipSync(stored), 200, "content-encoding: gzip\r\n")),
+    ({ write }) => write(answer(brotliCompressSync(stored), 200, "content-encoding: br\r\n")),
     /^Malf/
   ],
   ["a bomb of compression", ({ write }) => write(answer(bomb, 200, "content-encoding: gzip\r\n")), /^Malformed/],

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
 import type { WatchEvent, WatchOptions } from "@fixpoint/core/ApiClient"
 import type { ApiError } from "@fixpoint/core/ApiError"
@@ -446,17 +447,39 @@ describe("a request", () => {
         { metadata: { resourceVersion: "9", continue: "" }, items: [bare] },
         { metadata: { resourceVersion: "9", continue: "t", remainingItemCount: 3 }, items: null }
       ]
+      const sizes = pages.map((page) => JSON.stringify(page).length)
       const { api } = yield* against((_, response) => json(response, 200, pages.shift()))
       assert.deepStrictEqual(yield* api.list(configMaps), {
         items: [{ ...bare, apiVersion: "v1", kind: "ConfigMap" }],
-        resourceVersion: "9"
+        resourceVersion: "9",
+        bytes: sizes[0]
       } as never)
       assert.deepStrictEqual(yield* api.list(configMaps), {
         items: [],
         resourceVersion: "9",
+        bytes: sizes[1]!,
         continue: "t",
         remainingItemCount: 3
       })
+    })
+  )
+
+  it.live("lists may come gzipped and nothing else is asked for so; what cannot be unpacked is no list", () =>
+    Effect.gen(function* () {
+      const list = { metadata: { resourceVersion: "9" }, items: [configMap("a")] }
+      const asked: Array<unknown> = []
+      const bodies = [gzipSync(JSON.stringify(list)), gzipSync(JSON.stringify(list)).subarray(0, -20)]
+      const { api } = yield* against((request, response) => {
+        asked.push(request.headers["accept-encoding"])
+        if (request.url!.includes("configmaps/a")) return json(response, 200, configMap("a"))
+        response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end(bodies.shift())
+      })
+      const { items } = yield* api.list(configMaps)
+      assert.deepStrictEqual(items, [configMap("a")])
+      yield* api.get(configMaps, { namespace: "team", name: "a" })
+      const error = yield* Effect.flip(api.list(configMaps))
+      assert.strictEqual(error.reason._tag, "Malformed")
+      assert.deepStrictEqual(asked, ["gzip", undefined, "gzip"])
     })
   )
 

@@ -78,7 +78,12 @@ const asItems = (
 }
 
 /** A page of a list of one namespace, or of all. */
-export const asPage = (resource: Resource, namespace: string | undefined, body: unknown): Read<ListPage> => {
+export const asPage = (
+  resource: Resource,
+  namespace: string | undefined,
+  body: unknown,
+  bytes?: number
+): Read<ListPage> => {
   if (!isRecord(body) || !isRecord(body.metadata) || typeof body.metadata.resourceVersion !== "string") return notList
   const { continue: next, remainingItemCount, resourceVersion } = body.metadata
   // Without its rest a list would tell that the rest is gone.
@@ -86,6 +91,7 @@ export const asPage = (resource: Resource, namespace: string | undefined, body: 
   return Result.map(asItems(resource, namespace, body), (items) => ({
     items,
     resourceVersion,
+    ...(bytes !== undefined && { bytes }),
     ...(typeof next === "string" && next !== "" && { continue: next }),
     ...(typeof remainingItemCount === "number" && { remainingItemCount })
   }))

@@ -3,6 +3,7 @@
  * `dispatch` itself: a Readable in between costs a third of a request's CPU. Interruption aborts the exchange, and HTTP/1.1 then closes its socket.
  */
 import type { IncomingHttpHeaders } from "node:http"
+import { gunzip } from "node:zlib"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { Dispatcher } from "undici"
@@ -31,11 +32,17 @@ const tooLarge = (bytesMax: number): Error =>
 /** Of the body of a refusal no more is read. */
 export const refusalBytesMax = 1024 * 1024
 
-/** The whole answer, of any code. It fails if the body is larger than `bytesMax`; that of a refusal is cut at 1 MiB. */
+/** Lists of objects shrink to a twentieth; what would grow to much more than that is a bomb. */
+const unpackedMax = (packed: Buffer): number => 64 * (1024 * 1024 + packed.length)
+
+/**
+ * The whole answer, of any code. It fails if the body is larger than `bytesMax`; that of a refusal is cut at 1 MiB. With `gzip` it may come packed; else that
+ * is taken for what it looks like.
+ */
 export const whole = (
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
-  bytesMax: number
+  { bytesMax, gzip }: { readonly bytesMax: number; readonly gzip: boolean }
 ): Effect.Effect<Whole, Broken> =>
   Effect.callback((resume) => {
     let controller: Dispatcher.DispatchController | undefined
@@ -44,13 +51,21 @@ export const whole = (
     let headers: IncomingHttpHeaders = {}
     let body = new Gathered(bytesMax)
 
-    const finish = (): void => {
+    const give = (text: () => string): void => {
       try {
-        resume(Effect.succeed({ code, headers, body: body.text() }))
+        resume(Effect.succeed({ code, headers, body: text() }))
       } catch (error) {
         // Texts have a greatest length.
         resume(broken(error))
       }
+    }
+    const finish = (): void => {
+      if (!gzip || headers["content-encoding"] !== "gzip") return give(() => body.text())
+      const packed = body.whole()
+      gunzip(packed, { maxOutputLength: Math.min(bytesMax, unpackedMax(packed)) }, (error, unpacked) => {
+        // What cannot be unpacked is no JSON either, and is told so.
+        give(() => (error === null ? unpacked.toString("utf8") : ""))
+      })
     }
     const leave = (controller: Dispatcher.DispatchController): void => {
       if (code < 400) resume(broken(tooLarge(bytesMax)))

@@ -29,9 +29,12 @@ export class Gathered {
     return this.bytes <= this.max
   }
 
+  whole(): Buffer {
+    return this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
+  }
+
   /** As text, not more than the limit. Throws if the text is longer than any can be. */
   text(): string {
-    const whole = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
-    return whole.toString("utf8", 0, this.max)
+    return this.whole().toString("utf8", 0, this.max)
   }
 }
