@@ -34,46 +34,95 @@ export const isApplied = (
 ): boolean => {
   const entry = ownEntry(live, manager, subresource)
   if (entry === undefined || entry.apiVersion !== desired.apiVersion) return false
-  const metadata = isRecord(desired.metadata) ? without(desired.metadata, metadataIdentity) : {}
-  const content = { ...without(desired, identity), metadata }
-  return coversRecord(entry.fieldsV1, content, live, "")
+  return coversRecord(entry.fieldsV1, desired, live, "", identity)
 }
 
-const without = (record: Json, keys: ReadonlySet<string>): Json =>
-  Object.fromEntries(Object.entries(record).filter(([key]) => !keys.has(key)))
-
-const coversRecord = (fields: FieldsV1, desired: Json, live: Json, parent: string): boolean => {
-  for (const key of Object.keys(desired)) {
+// Compared in every pass that finds nothing to do, so nothing is copied here and few texts are made.
+const coversRecord = (
+  fields: FieldsV1,
+  desired: Json,
+  live: Json,
+  parent: string,
+  except?: ReadonlySet<string>
+): boolean => {
+  let found = 0
+  for (const key in desired) {
     const value = desired[key]
-    if (value === undefined) continue
+    if (value === undefined || except?.has(key) === true) continue
+    const isOwnMetadata = except === identity && key === "metadata"
     const owned = fields[`f:${key}`]
-    // An empty metadata has no fields to own.
     if (owned === undefined) {
-      if (key === "metadata" && isRecord(value) && Object.keys(value).length === 0) continue
+      // Metadata that only names the object has no fields to own.
+      if (isOwnMetadata && isRecord(value) && Object.keys(value).every((name) => metadataIdentity.has(name))) continue
       return false
     }
-    if (!covers(owned, value, Object.hasOwn(live, key) ? live[key] : undefined, key, parent)) return false
+    found++
+    const present = Object.hasOwn(live, key) ? live[key] : undefined
+    const isCovered =
+      isOwnMetadata && isRecord(value) && isRecord(present)
+        ? coversRecord(owned, value, present, key, metadataIdentity)
+        : covers(owned, value, present, key, parent)
+    if (!isCovered) return false
   }
-  return Object.keys(fields).every(
-    (field) => field === "." || (field.startsWith("f:") && desired[field.slice(2)] !== undefined)
-  )
+  return found === ownedIn(fields)
+}
+
+/** How many fields are owned below; infinite if others than fields are. */
+const ownedIn = (fields: FieldsV1): number => {
+  let count = 0
+  for (const path in fields) {
+    if (path === ".") continue
+    if (!path.startsWith("f:")) return Infinity
+    count++
+  }
+  return count
+}
+
+const isLeaf = (fields: FieldsV1): boolean => {
+  for (const path in fields) if (path !== ".") return false
+  return true
 }
 
 const covers = (fields: FieldsV1, desired: unknown, live: unknown, key: string, parent: string): boolean => {
-  const paths = Object.keys(fields).filter((path) => path !== ".")
-  if (paths.length === 0) return isEquivalent(desired, live, key, parent)
-  if (Array.isArray(desired)) return Array.isArray(live) && coversList(fields, paths, desired, live, key)
+  if (isLeaf(fields)) return isEquivalent(desired, live, key, parent)
+  if (Array.isArray(desired)) return Array.isArray(live) && coversList(fields, desired, live, key)
   return isRecord(desired) && isRecord(live) && coversRecord(fields, desired, live, key)
+}
+
+interface Item {
+  readonly fields: FieldsV1
+  /** Of a list of maps: what tells its items apart. */
+  readonly keys: Json | undefined
+  /** Of a set: the item itself. */
+  readonly value: string | undefined
+}
+
+/** Field sets are shared by many objects (see `ownFields`). */
+const itemsOfFields = new WeakMap<FieldsV1, ReadonlyArray<Item>>()
+
+const itemsOf = (fields: FieldsV1): ReadonlyArray<Item> => {
+  let items = itemsOfFields.get(fields)
+  if (items === undefined) {
+    items = Object.keys(fields)
+      .filter((path) => path !== ".")
+      .map((path) => ({
+        fields: fields[path]!,
+        keys: path.startsWith("k:") ? (JSON.parse(path.slice(2)) as Json) : undefined,
+        value: path.startsWith("v:") ? path.slice(2) : undefined
+      }))
+    itemsOfFields.set(fields, items)
+  }
+  return items
 }
 
 const coversList = (
   fields: FieldsV1,
-  paths: ReadonlyArray<string>,
   desired: ReadonlyArray<unknown>,
   live: ReadonlyArray<unknown>,
   key: string
 ): boolean => {
-  if (paths.length !== desired.length) return false
+  const items = itemsOf(fields)
+  if (items.length !== desired.length) return false
   // Others may have items between ours, but the order of ours means something (initContainers run in it).
   let last = -1
   const isNext = (index: number): boolean => {
@@ -82,28 +131,33 @@ const coversList = (
     return follows
   }
   return desired.every((item) => {
-    const value = `v:${JSON.stringify(item)}`
-    if (paths.includes(value)) return isNext(live.findIndex((other) => JSON.stringify(other) === value.slice(2)))
-    const path = paths.find((one) => one.startsWith("k:") && hasKeys(JSON.parse(one.slice(2)) as Json)(item))
-    if (path === undefined) return false
-    const keys = JSON.parse(path.slice(2)) as Json
-    const index = live.findIndex(hasKeys(keys))
+    const owned = items.find(({ keys }) => keys !== undefined && hasKeys(item, keys))
+    if (owned === undefined) {
+      const value = JSON.stringify(item)
+      return (
+        items.some((one) => one.value === value) && isNext(live.findIndex((other) => JSON.stringify(other) === value))
+      )
+    }
+    const keys = owned.keys!
+    const index = live.findIndex((other) => hasKeys(other, keys))
     const present = live[index]
     // An item may be atomic, and is then owned whole: an owner reference is (its fields are not listed).
-    return (
-      isNext(index) && isRecord(present) && covers(fields[path]!, withDefaults(item as Json, keys), present, key, key)
-    )
+    return isNext(index) && isRecord(present) && covers(owned.fields, withKeys(item as Json, keys), present, key, key)
   })
 }
 
 // A key that has a default (a port's protocol) may be absent in what is desired.
-const hasKeys =
-  (keys: Json) =>
-  (item: unknown): boolean =>
-    isRecord(item) && Object.entries(keys).every(([name, value]) => item[name] === value || item[name] === undefined)
+const hasKeys = (item: unknown, keys: Json): boolean => {
+  if (!isRecord(item)) return false
+  for (const name in keys) if (item[name] !== undefined && item[name] !== keys[name]) return false
+  return true
+}
 
 // The keys of an item are owned also where a default filled them in.
-const withDefaults = (item: Json, keys: Json): Json => ({ ...keys, ...item })
+const withKeys = (item: Json, keys: Json): Json => {
+  for (const name in keys) if (item[name] === undefined) return { ...keys, ...item }
+  return item
+}
 
 const isEmpty = (u: unknown): boolean =>
   u === undefined ||

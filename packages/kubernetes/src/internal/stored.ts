@@ -21,7 +21,10 @@ const fieldsDepthMax = 100
 const isShallow = (u: unknown, depth: number): boolean => {
   if (typeof u !== "object" || u === null) return true
   if (depth === 0) return false
-  for (const inner of Object.values(u)) if (!isShallow(inner, depth - 1)) return false
+  for (const key in u) {
+    const inner = (u as Record<string, unknown>)[key]
+    if (typeof inner === "object" && !isShallow(inner, depth - 1)) return false
+  }
   return true
 }
 
