@@ -38,6 +38,14 @@ describe("reviews of access", () => {
 const requests: ReadonlyArray<readonly [method: "GET" | "POST" | "PUT", path: string, body?: unknown]> = [
   ["POST", who, { kind: "SelfSubjectReview", apiVersion: "authentication.k8s.io/v1" }],
   ["POST", who, {}],
+  // Clients of Go send the answer along, empty.
+  ["POST", may, { spec: { nonResourceAttributes: { path: "/healthz", verb: "get" } }, status: { allowed: false } }],
+  ["POST", may, { spec: { nonResourceAttributes: { path: "/healthz", verb: "get" } }, status: { allow: true } }],
+  [
+    "POST",
+    rules,
+    { spec: { namespace: "default" }, status: { resourceRules: null, nonResourceRules: null, incomplete: false } }
+  ],
   ["POST", who, { status: { userInfo: { username: "z" } } }],
   ["POST", who, [1]],
   ["GET", who],

@@ -6,7 +6,7 @@
 import type { StatusCause } from "@fixpoint/core/ApiError"
 import type { KubeObject } from "@fixpoint/core/KubeObject"
 import { type Decodable, decode, type FieldValidation } from "./decode.ts"
-import type { JsonObject } from "./json.ts"
+import { type JsonObject, withoutEntry } from "./json.ts"
 import * as ManagedFields from "./managedFields.ts"
 import * as Refusal from "./refusal.ts"
 import type { Request, Response } from "./request.ts"
@@ -109,6 +109,17 @@ const accessCauses = (spec: JsonObject): StatusCause | undefined => {
   )
 }
 
+/** What clients of Go send along, empty. It counts for nothing. */
+const answers: Readonly<Record<"access" | "rules", Schema>> = {
+  access: fields({ allowed: { type: "boolean" }, denied: { type: "boolean" }, reason: text, evaluationError: text }),
+  rules: fields({
+    resourceRules: { type: "array", items: { type: "object", additionalProperties: true } },
+    nonResourceRules: { type: "array", items: { type: "object", additionalProperties: true } },
+    incomplete: { type: "boolean" },
+    evaluationError: text
+  })
+}
+
 const mayI = (asked: KubeObject, { manager, txn }: Asking): JsonObject => {
   const group = "authorization.k8s.io"
   const spec = (asked.spec ?? {}) as JsonObject
@@ -124,7 +135,7 @@ const mayI = (asked: KubeObject, { manager, txn }: Asking): JsonObject => {
     // The spec is a struct, which nobody adds.
     blank: { apiVersion: asked.apiVersion, kind: asked.kind, spec: {} },
     live: undefined,
-    next: asked as unknown as JsonObject
+    next: withoutEntry(asked as unknown as JsonObject, "status")
   })
   const metadata = { ...asked.metadata, ...(managedFields !== undefined && { managedFields }) }
   if (Object.keys(asked.metadata).length > 0) {
@@ -179,8 +190,13 @@ const reviews: ReadonlyArray<Review> = [
     { status: fields({ userInfo: { type: "object", additionalProperties: true } }) },
     whoAmI
   ),
-  review("authorization.k8s.io", "SelfSubjectAccessReview", { spec: accessSpec }, mayI),
-  review("authorization.k8s.io", "SelfSubjectRulesReview", { spec: fields({ namespace: text }) }, whatMayI)
+  review("authorization.k8s.io", "SelfSubjectAccessReview", { spec: accessSpec, status: answers.access }, mayI),
+  review(
+    "authorization.k8s.io",
+    "SelfSubjectRulesReview",
+    { spec: fields({ namespace: text }), status: answers.rules },
+    whatMayI
+  )
 ]
 
 /** Served beside the stored ones, and told of by discovery. */
