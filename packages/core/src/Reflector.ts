@@ -298,7 +298,10 @@ const complaintOf = (
     case "Unreachable":
       return { cause: reason.message, text: `no answer from the API server: ${reason.message}` }
     case "Unauthorized":
-      return { cause: reason._tag, text: message.slice(message.indexOf(": ") + 2) }
+      return {
+        cause: reason._tag,
+        text: `the API server refuses this account: ${message.slice(message.indexOf(": ") + 2)}`
+      }
     default:
       return {
         cause: `${formatResource(resource)} ${scopeText(resource, settings)} ${reason._tag} ${"code" in reason ? reason.code : ""}`,

@@ -28,7 +28,7 @@ describe("ApiError", () => {
     [
       403,
       'configmaps "a" is forbidden: User "u" cannot patch resource "configmaps" in API group "" in the namespace "ns1"',
-      "grant this account create and patch on configmaps in namespace ns1: Controller.rbac prints the rules"
+      "grant this account patch on configmaps in namespace ns1: Controller.rbac prints the rules"
     ],
     [
       403,
@@ -56,6 +56,12 @@ describe("ApiError", () => {
   ])("says what may be done about a %i: %s", (code, message, remedy) => {
     const { message: told } = from(code, { kind: "Status", message })
     assert.isTrue(told.endsWith(remedy === undefined ? `: ${message}` : `: ${message}; ${remedy}`), told)
+  })
+
+  it("asks for create and patch where an apply is refused, since it makes what is not there", () => {
+    const message = 'User "u" cannot patch resource "configmaps" in API group "" in the namespace "ns1"'
+    const error = ApiError.fromAnswer({ ...operation, verb: "apply" }, { code: 403, body: { message } })
+    assert.include(error.message, "; grant this account create and patch on configmaps in namespace ns1:")
   })
 
   it("reads a Status, a Status without kind, plain text and nothing (F36, F165, F166)", () => {

@@ -1,12 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import { ApiClient } from "@fixpoint/core/ApiClient"
+import * as Kubernetes from "@fixpoint/kubernetes/Kubernetes"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import { plain } from "../src/access/demo/screen.ts"
 import { type Act, play, Stage } from "../src/access/demo/stage.ts"
 import { memory as world } from "../src/access/demo/world.ts"
+import { Role } from "../src/access/kinds.ts"
 import { Registry } from "../src/access/Registry.ts"
 import { demo } from "./demoProcess.ts"
 import { inTime, start } from "./world.ts"
@@ -26,14 +30,56 @@ const role = (name: string, verb: string) =>
   `apiVersion: access.example.com/v1\nkind: Role\nmetadata:\n  name: ${name}\nspec:\n  scope: docs\n  rules:\n    - resource: articles\n      verbs: [${verb}]\n`
 const scope = "apiVersion: access.example.com/v1\nkind: Scope\nmetadata:\n  name: docs\nspec:\n  members: [ada]\n"
 
+const kubeconfigIn = (stdout: string): string => /export KUBECONFIG=(\S+)/.exec(stdout)?.[1] ?? ""
+
 describe("the demo in memory", () => {
-  it.live("plays all acts, ends by itself with exit code 0, and tells nothing on stderr", () =>
+  it.live(
+    "plays all acts over HTTPS, ends by itself with exit code 0, and leaves neither a word on stderr nor its token",
+    () =>
+      Effect.gen(function* () {
+        const { code, stderr, stdout } = yield* demo([])
+        assert.deepStrictEqual({ code, stderr }, { code: 0, stderr: "" }, stdout)
+        assert.match(stdout, /^for kubectl: export KUBECONFIG=\S+\n/)
+        assert.match(stdout, /\n7 of 7 acts passed, in [\d.]+ s\n$/)
+        assert.notInclude(stdout, "\x1b")
+        assert.isFalse(existsSync(kubeconfigIn(stdout)))
+      })
+  )
+
+  it.live("plays all acts without HTTP too", () =>
     Effect.gen(function* () {
-      const { code, stderr, stdout } = yield* demo([])
+      const { code, stderr, stdout } = yield* demo(["--in-process"])
       assert.deepStrictEqual({ code, stderr }, { code: 0, stderr: "" }, stdout)
       assert.match(stdout, /\n7 of 7 acts passed, in [\d.]+ s\n$/)
-      assert.notInclude(stdout, "\x1b")
+      assert.notInclude(stdout, "KUBECONFIG")
     })
+  )
+
+  it.live(
+    "is kept after the acts for other clients, its operator too, until Ctrl-C, which is no failure then",
+    () =>
+      Effect.gen(function* () {
+        let mode = 0
+        let waiting: unknown
+        const visit = (stdout: string) =>
+          Effect.gen(function* () {
+            const api = yield* ApiClient
+            const ref = { namespace: "team", name: "visitor" }
+            yield* api.create(Role, { metadata: ref, spec: { scope: "none", rules: [] } })
+            const { status } = yield* Effect.repeat(api.get(Role, ref), {
+              schedule: Schedule.spaced("100 millis"),
+              until: ({ status }) => status !== undefined
+            })
+            mode = statSync(kubeconfigIn(stdout)).mode & 0o777
+            waiting = (status as any).conditions[0].reason
+          }).pipe(Effect.provide(Kubernetes.layerWith({ kubeconfig: kubeconfigIn(stdout) })), Effect.runPromise)
+        const { code, stderr } = yield* demo(["--keep"], { text: "until Ctrl-C", signal: "SIGINT", before: visit })
+        assert.deepStrictEqual(
+          { code, stderr, mode, waiting },
+          { code: 0, stderr: "", mode: 0o600, waiting: "ScopeNotFound" }
+        )
+      }),
+    120_000
   )
 
   it.live("the user's own manifests are applied in the order of their names and shown at rest", () =>
@@ -56,16 +102,24 @@ describe("the demo in memory", () => {
     })
   )
 
-  it.live("what it cannot understand ends in exit code 2 and one line", () =>
+  it.live("what it cannot understand ends in exit code 2 and one line, before anything is applied", () =>
     Effect.gen(function* () {
       const path = yield* folder({ "1.yaml": "kind: [" })
-      const ends = yield* Effect.all([demo(["--act", "3"]), demo(["--manifests", path]), demo(["--help"])])
-      assert.deepStrictEqual(
-        ends.map(({ code }) => code),
-        [2, 2, 0]
-      )
-      for (const { stderr } of ends.slice(0, 2)) assert.match(stderr, /^demo: [^\n]+\n$/)
-      assert.include(ends[2]!.stdout, "--kubeconfig FILE")
+      const unknown = yield* folder({
+        "1.yaml": role("editor", "read"),
+        "2.yaml": "apiVersion: example.com/v1\nkind: Wonder\nmetadata:\n  name: a\n"
+      })
+      const [wrong, noYaml, noKind, helped] = yield* Effect.all([
+        demo(["--act", "3"]),
+        demo(["--manifests", path]),
+        demo(["--manifests", unknown]),
+        demo(["--help"])
+      ])
+      assert.deepStrictEqual([wrong.code, noYaml.code, noKind.code, helped.code], [2, 2, 2, 0])
+      for (const { stderr } of [wrong, noYaml, noKind]) assert.match(stderr, /^demo: [^\n]+\n$/)
+      assert.strictEqual(noKind.stderr, "demo: 2.yaml: the server knows no Wonder of example.com/v1\n")
+      assert.notInclude(noKind.stdout, "applies")
+      assert.include(helped.stdout, "--kubeconfig FILE")
     })
   )
 })

@@ -179,7 +179,9 @@ describe("what the user asks of the demo", () => {
     [["--frobnicate"], /^Unknown option '--frobnicate'; see npm run demo -- --help$/],
     [["act"], /^Unexpected argument 'act'; see/],
     [["--manifests"], /^Option '--manifests <value>' argument missing; see/],
-    [["--kubeconfig="], /^--kubeconfig needs a path; see/]
+    [["--kubeconfig="], /^--kubeconfig needs a path; see/],
+    [["--in-process", "--kubeconfig", "a"], /^--in-process and --kubeconfig exclude each other; see/],
+    [["--in-process", "--keep"], /^--keep is for kubectl, which reaches nothing with --in-process; see/]
   ]
   it.each(failures)("what it does not understand it says in one line: %s", (args, text) => {
     const parsed = parseArguments(args)
@@ -189,8 +191,8 @@ describe("what the user asks of the demo", () => {
 
   it("understands the options together", () => {
     assert.deepStrictEqual(
-      parseArguments(["--kubeconfig", "a", "--manifests=b", "-h"]),
-      Result.succeed({ help: true, kubeconfig: "a", manifests: "b" })
+      parseArguments(["--kubeconfig", "a", "--manifests=b", "--keep", "-h"]),
+      Result.succeed({ help: true, inProcess: false, keep: true, kubeconfig: "a", manifests: "b" })
     )
   })
 

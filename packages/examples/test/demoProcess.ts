@@ -11,11 +11,15 @@ interface Ended {
   readonly stderr: string
 }
 
+export interface SignalAfter {
+  readonly text: string
+  readonly signal: NodeJS.Signals
+  /** Done before it is sent, with all that was written. */
+  readonly before?: (stdout: string) => Promise<void>
+}
+
 /** Killed if it takes longer than two minutes. `signalAfter`: what is sent once it has written that text. */
-export const demo = (
-  args: ReadonlyArray<string>,
-  signalAfter?: { readonly text: string; readonly signal: NodeJS.Signals }
-) =>
+export const demo = (args: ReadonlyArray<string>, signalAfter?: SignalAfter) =>
   Effect.callback<Ended>((resume) => {
     const child = execFile(
       process.execPath,
@@ -27,10 +31,12 @@ export const demo = (
       }
     )
     let isSent = false
+    let written = ""
     child.stdout?.on("data", (part: string) => {
-      if (isSent || signalAfter === undefined || !part.includes(signalAfter.text)) return
+      written += part
+      if (isSent || signalAfter === undefined || !written.includes(signalAfter.text)) return
       isSent = true
-      child.kill(signalAfter.signal)
+      void Promise.resolve(signalAfter.before?.(written)).finally(() => child.kill(signalAfter.signal))
     })
     return Effect.sync(() => void child.kill("SIGKILL"))
   })

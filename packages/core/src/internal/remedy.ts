@@ -4,21 +4,17 @@ import type { Operation, Reason } from "../ApiError.ts"
 /** The server's words for a right that RBAC does not give (F115 and others): webhooks and quotas refuse in words of their own. */
 const rbac = /cannot (\w+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?/
 
-/** `create` and `patch` go together: an apply makes what is not there. */
-const verbsOf = (verb: string): string =>
-  verb === "list" || verb === "watch"
-    ? "list and watch"
-    : verb === "create" || verb === "patch"
-      ? "create and patch"
-      : verb
+/** An apply makes what is not there, so `create` and `patch` go together then. */
+const verbsOf = (verb: string, asked: Operation["verb"]): string =>
+  verb === "list" || verb === "watch" ? "list and watch" : asked === "apply" ? "create and patch" : verb
 
 /** The right that is missing, as a rule of RBAC names it. */
-const grant = (message: string): string | undefined => {
+const grant = (message: string, asked: Operation["verb"]): string | undefined => {
   const [found, verb = "", resource = "", group = "", namespace] = rbac.exec(message) ?? []
   if (found === undefined) return undefined
   const [plural, subresource] = resource.split("/")
   const name = `${plural}${group === "" ? "" : `.${group}`}${subresource === undefined ? "" : `/${subresource}`}`
-  const verbs = subresource === undefined ? verbsOf(verb) : verb
+  const verbs = subresource === undefined ? verbsOf(verb, asked) : verb
   const where = namespace === undefined ? "in the whole cluster" : `in namespace ${namespace}`
   return `grant this account ${verbs} on ${name} ${where}: Controller.rbac prints the rules`
 }
@@ -29,7 +25,7 @@ export const remedyOf = (reason: Reason, { verb }: Operation): string | undefine
       return "this account's credentials are not accepted: have they expired, or are they another cluster's?"
     case "Forbidden":
       return (
-        grant(reason.message) ??
+        grant(reason.message, verb) ??
         (verb === "list" || verb === "watch" ? "grant this account list and watch on it" : undefined)
       )
     case "NamespaceTerminating":

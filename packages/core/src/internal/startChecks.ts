@@ -66,7 +66,7 @@ export const checkDefinition = Effect.fnUntraced(function* ({
   if (!subresources.includes("status"))
     return yield* refuse(
       "StatusSubresourceMissing",
-      `${name} has no status subresource, so each status write would count as a change of its spec: add \`subresources: { status: {} }\` to its CRD, or say noStatusSubresource in the controller`
+      `${name} has no status subresource, so each status write would count as a change of its spec: add "subresources: { status: {} }" to its CRD, or say noStatusSubresource in the controller`
     )
   const schema = yield* asked(api.schema(kind))
   if (Option.isNone(schema)) return true

@@ -17,7 +17,8 @@ import { actsOf } from "./demo/ownManifests.ts"
 import { summary, type ShownAct } from "./demo/render.ts"
 import { type Output, plain, terminal } from "./demo/screen.ts"
 import { play } from "./demo/stage.ts"
-import { cluster, Ground, memory } from "./demo/world.ts"
+import { prepare } from "./demo/user.ts"
+import { Ground, groundOf } from "./demo/world.ts"
 import { ConfigMap, Role, Scope } from "./kinds.ts"
 import { fieldManager } from "./operator.ts"
 import { Registry } from "./Registry.ts"
@@ -49,23 +50,39 @@ const failuresOf = (acts: ReadonlyArray<ShownAct>): ReadonlyArray<string> =>
     verdict === "passed" ? [] : [`failed: ${title}: ${notes.at(-1)?.replace(/^MISSED /, "") ?? ""}`]
   )
 
-const run = Effect.fnUntraced(function* ({ kubeconfig, manifests }: Arguments) {
-  const played = manifests === undefined ? acts : actsOf(yield* load(manifests))
+/** Acts that were cut off did not pass. */
+let stopped = 130
+
+const run = Effect.fnUntraced(function* (given: Arguments) {
+  const own = given.manifests === undefined ? undefined : yield* load(given.manifests)
   const screen = process.stdout.isTTY ? terminal(stdout, process.env.NO_COLOR === undefined) : plain(stdout)
   const tally = { passes: 0 }
   const started = yield* Clock.currentTimeMillis
+  const acted = Effect.gen(function* () {
+    const { kubeconfig, title } = yield* Ground
+    if (kubeconfig !== undefined) yield* screen.say([`for kubectl: export KUBECONFIG=${kubeconfig}`])
+    const played = own === undefined ? acts : actsOf(own)
+    const shown = yield* play(`The access operator, ${title}`, played, screen, tally)
+    const seconds = ((yield* Clock.currentTimeMillis) - started) / 1000
+    const failures = failuresOf(shown)
+    yield* screen.say(["", ...failures, summary(shown, seconds)])
+    stopped = failures.length > 0 ? 1 : 0
+    if (given.keep) {
+      yield* screen.say(["all of it stays until Ctrl-C"])
+      return yield* Effect.never
+    }
+    if (failures.length > 0) return yield* new ActsFailed({ message: "not everything came as expected" })
+  })
   yield* Effect.gen(function* () {
-    const { namespace, title } = yield* Ground
+    const { namespace } = yield* Ground
+    // Before anything is applied: what cannot be understood is no act that failed.
+    yield* Effect.forEach(own ?? [], (manifest) => prepare(manifest, namespace))
     const operator = Manager.layer(controllersIn(namespace)).pipe(
       Layer.provide(Layer.succeed(Manager.OnSettled, () => void tally.passes++)),
       Layer.provide(Layer.succeed(FieldManager, fieldManager))
     )
-    const shown = yield* Effect.provide(play(`The access operator, ${title}`, played, screen, tally), operator)
-    const seconds = ((yield* Clock.currentTimeMillis) - started) / 1000
-    const failures = failuresOf(shown)
-    yield* screen.say(["", ...failures, summary(shown, seconds)])
-    if (failures.length > 0) return yield* new ActsFailed({ message: "not everything came as expected" })
-  }).pipe(Effect.provide(Registry.layerMemory), Effect.provide(kubeconfig === undefined ? memory : cluster(kubeconfig)))
+    yield* Effect.provide(acted, operator)
+  }).pipe(Effect.provide(Registry.layerMemory), Effect.provide(groundOf(given)))
 })
 
 const main = Effect.gen(function* () {
@@ -75,5 +92,4 @@ const main = Effect.gen(function* () {
   yield* Effect.provide(run(given), Logger.layer([]))
 })
 
-// Acts that were cut off did not pass.
-main.pipe(Operator.runMain("demo", { stopped: () => 130 }))
+main.pipe(Operator.runMain("demo", { stopped: () => stopped }))

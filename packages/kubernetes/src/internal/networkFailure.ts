@@ -10,6 +10,7 @@ const codeOf = (error: unknown): string => {
   return cause === undefined ? "" : codeOf(cause)
 }
 
+const unknownHost = "the host name cannot be looked up: is it right, and does DNS know it?"
 const unsigned =
   "the server's certificate is not signed by the configured authority: give the CA of this cluster as certificate-authority"
 
@@ -19,8 +20,8 @@ const meanings: Readonly<Record<string, string>> = {
   EPIPE: "the connection was reset",
   EHOSTUNREACH: "no way to the host",
   ENETUNREACH: "no way to the network",
-  ENOTFOUND: "the host name is unknown: is it right, and does DNS know it?",
-  EAI_AGAIN: "the host name could not be looked up: does DNS answer?",
+  ENOTFOUND: unknownHost,
+  EAI_AGAIN: unknownHost,
   ETIMEDOUT: "the connection timed out",
   EPROTO: "the TLS handshake failed: does the server speak TLS on this port?",
   UND_ERR_CONNECT_TIMEOUT: "no connection in time",

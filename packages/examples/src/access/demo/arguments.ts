@@ -7,24 +7,34 @@ export interface Arguments {
   readonly help: boolean
   /** The kubeconfig of the cluster to play on; undefined: a cluster in memory. */
   readonly kubeconfig: string | undefined
+  /** The cluster in memory is reached by calls, not over HTTP. */
+  readonly inProcess: boolean
+  /** After the acts, all stays until Ctrl-C. */
+  readonly keep: boolean
   /** The folder of the user's own manifests; undefined: the acts are played. */
   readonly manifests: string | undefined
 }
 
 export const help = `Runs the access operator and plays a user: each act applies a manifest and says what must come of it.
+Both talk over HTTPS to a Kubernetes API in memory, whose KUBECONFIG is printed at the start, for kubectl.
 
-usage: npm run demo -- [--kubeconfig FILE] [--manifests DIR] [--help]
+usage: npm run demo -- [--kubeconfig FILE | --in-process] [--manifests DIR] [--keep] [--help]
 
   --kubeconfig FILE  play on this cluster instead of in memory: in a namespace of its own, which is removed at the end,
                      as are the CRDs if they were not there
+  --in-process       call the API in memory without HTTP
   --manifests DIR    apply the manifests of this folder instead, in the order of their names, and show what becomes of them
+  --keep             leave the API and the operator running after the acts, for kubectl, until Ctrl-C
   --help             show this
 
-exit code: 0 if everything came as expected, 1 if not, 2 if the arguments or manifests cannot be understood`
+exit code: 0 if everything came as expected, 1 if not, 2 if the arguments or manifests cannot be understood,
+130 if Ctrl-C came before the end`
 
 const options = {
   kubeconfig: { type: "string" },
+  "in-process": { type: "boolean", default: false },
   manifests: { type: "string" },
+  keep: { type: "boolean", default: false },
   help: { type: "boolean", short: "h", default: false }
 } as const
 
@@ -35,7 +45,10 @@ export const parse = (args: ReadonlyArray<string>): Result.Result<Arguments, Usa
     const { values } = parseArgs({ args: [...args], options, allowPositionals: false })
     for (const name of ["kubeconfig", "manifests"] as const)
       if (values[name] === "") return refuse(`--${name} needs a path`)
-    return Result.succeed({ help: values.help, kubeconfig: values.kubeconfig, manifests: values.manifests })
+    const { help, keep, kubeconfig, manifests, "in-process": inProcess } = values
+    if (inProcess && kubeconfig !== undefined) return refuse("--in-process and --kubeconfig exclude each other")
+    if (inProcess && keep) return refuse("--keep is for kubectl, which reaches nothing with --in-process")
+    return Result.succeed({ help, inProcess, keep, kubeconfig, manifests })
   } catch (error) {
     // Node's text goes on with advice about positional arguments, which there are none of.
     return refuse((error as Error).message.split(/\.\s|\n/)[0]!)

@@ -14,7 +14,7 @@ const ours: ReadonlyArray<Resource> = [Scope, Role, ConfigMap]
 const nameOf = ({ kind, metadata }: Manifest["object"]): string => `${kind} ${metadata?.name ?? ""}`
 
 /** Where the object's kind lives; for a kind that is not the example's the server is asked. */
-const resourceOf = ({ object }: Manifest): Effect.Effect<Resource, ApiError | UsageError, ApiClient> =>
+const resourceOf = ({ file, object }: Manifest): Effect.Effect<Resource, ApiError | UsageError, ApiClient> =>
   Effect.gen(function* () {
     const parts = object.apiVersion.split("/")
     const version = parts.at(-1)!
@@ -25,26 +25,26 @@ const resourceOf = ({ object }: Manifest): Effect.Effect<Resource, ApiError | Us
     const guess = Kind.make({ group, version, kind: object.kind, scope: "Namespaced" })
     const served = yield* ApiClient.use((api) => api.discover(guess))
     if (Option.isNone(served) || served.value.kind !== object.kind)
-      return yield* new UsageError({ message: `the server knows no ${object.kind} of ${object.apiVersion}` })
+      return yield* new UsageError({ message: `${file}: the server knows no ${object.kind} of ${object.apiVersion}` })
     if (!served.value.namespaced)
       return yield* new UsageError({
-        message: `${nameOf(object)} is cluster-scoped, and the demo keeps to a namespace of its own: leave it out`
+        message: `${file}: ${nameOf(object)} is cluster-scoped, and the demo keeps to a namespace of its own: leave it out`
       })
     return { group, version, kind: object.kind, plural: served.value.plural, scope: "Namespaced" }
   })
 
 /** The object in the demo's namespace; one that names another is refused. */
-const placed = ({ object }: Manifest, namespace: string): Effect.Effect<Manifest["object"], UsageError> =>
+const placed = ({ file, object }: Manifest, namespace: string): Effect.Effect<Manifest["object"], UsageError> =>
   object.metadata?.namespace === undefined || object.metadata.namespace === namespace
     ? Effect.succeed({ ...object, metadata: { ...object.metadata, namespace } })
     : Effect.fail(
         new UsageError({
-          message: `${nameOf(object)} names the namespace ${object.metadata.namespace}, and the demo keeps to one of its own: leave metadata.namespace out`
+          message: `${file}: ${nameOf(object)} names the namespace ${object.metadata.namespace}, and the demo keeps to one of its own: leave metadata.namespace out`
         })
       )
 
-/** Where and what a manifest is, once both are known to be fit for the demo. */
-const prepare = (manifest: Manifest, namespace: string) =>
+/** Where and what a manifest is, once both are known to be fit for the demo. Changes nothing. */
+export const prepare = (manifest: Manifest, namespace: string) =>
   Effect.all({ resource: resourceOf(manifest), object: placed(manifest, namespace) })
 
 /** `kubectl apply --server-side --force-conflicts --field-manager=...`. */

@@ -1,5 +1,9 @@
-/** Where the demo is played: a cluster in memory, or a real one, of which a namespace is taken and given back. */
+/** Where the demo is played: a cluster in memory, over HTTP or by calls, or a real one, of which a namespace is taken and given back. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import * as ApiServer from "@fixpoint/apiserver/ApiServer"
+import type { ListenError } from "@fixpoint/apiserver/Listener"
 import { ApiClient } from "@fixpoint/core/ApiClient"
 import type { ApiError } from "@fixpoint/core/ApiError"
 import * as Kind from "@fixpoint/core/Kind"
@@ -13,12 +17,15 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import { Role, Scope } from "../kinds.ts"
 import { cleanup } from "../role.ts"
+import type { Arguments } from "./arguments.ts"
 
 /** The demo's own namespace. */
 export class Ground extends Context.Service<
   Ground,
   {
     readonly namespace: string
+    /** The path of the kubeconfig by which kubectl reaches it; undefined if nothing can. */
+    readonly kubeconfig: string | undefined
     /** How the cluster is called on the screen. */
     readonly title: string
     /** How long an expectation may take, in milliseconds. The garbage collector of a real cluster learns of new CRDs every 30 s. */
@@ -43,13 +50,42 @@ const namespaceResource: Resource = {
 
 const kinds = [Scope, Role]
 
-export const memory: Layer.Layer<ApiClient | Ground> = Layer.merge(
+const server = () =>
   ApiServer.layer({
     kinds: kinds.map(Kind.customResourceDefinition),
     objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } }]
-  }),
-  Layer.succeed(Ground, { namespace: "team", title: "in memory", patience: 5_000 })
+  })
+
+/** What comes at once on an idle machine may take long on a busy one. */
+const team = { namespace: "team", patience: 20_000 }
+
+/** By calls, without HTTP. */
+export const memory: Layer.Layer<ApiClient | Ground> = Layer.merge(
+  server(),
+  Layer.succeed(Ground, { ...team, kubeconfig: undefined, title: "in memory" })
 )
+
+/** A kubeconfig for the listener, which bears its token: readable by the user alone, and gone with the scope. */
+const kubeconfigFile = Effect.flatMap(ApiServer.listen(), ({ kubeconfig }) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const path = join(mkdtempSync(join(tmpdir(), "access-demo-")), "kubeconfig")
+      writeFileSync(path, kubeconfig, { mode: 0o600 })
+      return path
+    }),
+    (path) => Effect.sync(() => rmSync(join(path, ".."), { recursive: true, force: true }))
+  )
+)
+
+/** The same over HTTPS, with a client as for any cluster. */
+const listening: Layer.Layer<ApiClient | Ground, ListenError | KubernetesError> = Layer.unwrap(
+  Effect.map(kubeconfigFile, (kubeconfig) =>
+    Layer.merge(
+      Kubernetes.layerWith({ kubeconfig }),
+      Layer.succeed(Ground, { ...team, kubeconfig, title: "on an API in memory, over HTTPS" })
+    )
+  )
+).pipe(Layer.provide(server()))
 
 const poll = Schedule.spaced("100 millis")
 
@@ -108,7 +144,7 @@ const dropFinalizers = (api: ApiClient["Service"], namespace: string): Effect.Ef
       )
   })
 
-const ground = Effect.gen(function* () {
+const ground = Effect.fnUntraced(function* (kubeconfig: string) {
   const api = yield* ApiClient
   for (const kind of kinds) yield* definition(api, Kind.customResourceDefinition(kind))
   const { metadata } = yield* Effect.acquireRelease(
@@ -122,8 +158,18 @@ const ground = Effect.gen(function* () {
         Effect.andThen(dropFinalizers(api, name), removeWhole(api, namespaceResource, name))
       )
   )
-  return Ground.of({ namespace: metadata.name, title: `in namespace ${metadata.name}`, patience: 60_000 })
+  const namespace = metadata.name
+  return Ground.of({ namespace, kubeconfig, title: `in namespace ${namespace}`, patience: 60_000 })
 })
 
-export const cluster = (kubeconfig: string): Layer.Layer<ApiClient | Ground, ApiError | KubernetesError> =>
-  Layer.effect(Ground, ground).pipe(Layer.provideMerge(Kubernetes.layerWith({ kubeconfig })))
+const cluster = (kubeconfig: string): Layer.Layer<ApiClient | Ground, ApiError | KubernetesError> =>
+  Layer.effect(Ground, ground(kubeconfig)).pipe(Layer.provideMerge(Kubernetes.layerWith({ kubeconfig })))
+
+/** Where the arguments want it. */
+export const groundOf = ({
+  inProcess,
+  kubeconfig
+}: Pick<Arguments, "inProcess" | "kubeconfig">): Layer.Layer<
+  ApiClient | Ground,
+  ApiError | KubernetesError | ListenError
+> => (kubeconfig !== undefined ? cluster(kubeconfig) : inProcess ? memory : listening)
