@@ -11,12 +11,24 @@ const shape = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)(n|u|m|k|M|G|T|P|E|[KMGTPE]i|[eE][+-
 const nano = 1_000_000_000n
 const largest = 2n ** 63n - 1n
 
+/** Digits that count; sums of millions of them would take seconds. */
+const digitsMost = 200
+
+/** With a one at the end in place of what is left out, so that a fraction rounds as the whole of it. */
+const shortened = (digits: string): string =>
+  digits.length <= digitsMost
+    ? digits
+    : `${digits.slice(0, digitsMost)}${/[1-9]/.test(digits.slice(digitsMost)) ? "1" : ""}`
+
 /** The value in billionths, rounded up where it is finer; undefined if it is unreadable. */
 const parse = (text: string): { readonly nanos: bigint; readonly suffix: string } | undefined => {
   const parts = shape.exec(text)
   if (parts === null) return undefined
   const [, sign, digits = "", suffix = ""] = parts
-  const [whole = "", fraction = ""] = digits.split(".")
+  const [before = "", behind = ""] = digits.split(".")
+  // A whole number of so many digits is beyond all bounds however it goes on.
+  const whole = before.replace(/^0+/, "").slice(0, digitsMost)
+  const fraction = shortened(behind)
   let numerator = BigInt(`${whole}${fraction}` || "0") * nano
   let denominator = 10n ** BigInt(fraction.length)
   const power = binary.indexOf(suffix)

@@ -13,7 +13,14 @@ export interface Read {
 export type Body = Pick<Request, "body" | "bodyBytes" | "duplicates" | "unreadable">
 
 /** YAML that is not JSON is read more slowly by far: a larger one would hold up everybody else. */
-export const yamlMost = 131_072
+const yamlMost = 65_536
+
+/** The same of its lines, fields and items, about. */
+const yamlPartsMost = 2_048
+
+/** Whether reading these bytes takes long for their number. */
+export const isSlow = (bytes: Uint8Array, contentType: string | undefined): boolean =>
+  contentType?.includes("yaml") === true && bytes.length > 1_024 && bytes[0] !== 123
 
 // Go puts U+FFFD for bytes that are no UTF-8, and takes no byte order mark.
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
@@ -30,7 +37,8 @@ const readable: ReadonlySet<string> = new Set([
 
 /** The beginning of a body as messages quote it; in hexadecimal if it is no text. */
 const quoted = (bytes: Uint8Array, text: string): string => {
-  const isText = !text.includes("\uFFFD")
+  // Go guesses by the first character.
+  const isText = text.trimStart().startsWith("{")
   const most = isText ? 24 : 30
   const shown = isText
     ? text.slice(0, most)
@@ -40,6 +48,8 @@ const quoted = (bytes: Uint8Array, text: string): string => {
 
 const tooDeep = `exceeded max depth of ${JsonText.nestingMost}`
 const tooMany = `exceeded max number of ${JsonText.partsMost} keys and items`
+
+const halves = /\\u[dD][89a-fA-F]/
 
 const refusedBody = (bytes: Uint8Array, text: string, why: string): Read => ({
   body: { bodyBytes: bytes.length, unreadable: { why, quoted: quoted(bytes, text) } },
@@ -59,7 +69,10 @@ const fromJson = (bytes: Uint8Array, text: string, isPatch: boolean): Read => {
   if (parts > JsonText.partsMost) return refused(tooMany)
   let body: unknown
   try {
-    body = JSON.parse(text)
+    // Halves of characters are none, as for Go.
+    body = halves.test(text)
+      ? JSON.parse(text, (_, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value))
+      : JSON.parse(text)
   } catch {
     return refused(JsonText.complaint(text))
   }
@@ -67,16 +80,31 @@ const fromJson = (bytes: Uint8Array, text: string, isPatch: boolean): Read => {
   return { body: { body, bodyBytes, duplicates: JsonText.duplicates(text) }, parts }
 }
 
+/** Throws on what is no YAML, and on keys that are no scalars: their texts double with each that holds another. */
+const plainOf = (text: string): unknown => {
+  const document = Yaml.parseDocument(text, {
+    schema: "core",
+    prettyErrors: false,
+    logLevel: "silent",
+    uniqueKeys: false
+  })
+  const [error] = document.errors
+  if (error !== undefined) throw error
+  Yaml.visit(document, {
+    Pair: (_, { key }) => {
+      if (Yaml.isNode(key) && !Yaml.isScalar(key)) throw new Error("invalid map key")
+    }
+  })
+  return document.toJS()
+}
+
 const fromYaml = (bytes: Uint8Array, text: string): Read => {
   const refused = (why: string): Read => refusedBody(bytes, text, why)
   if (bytes.length > yamlMost) return refused(`YAML of more than ${yamlMost} bytes is not taken, send JSON`)
+  if ((text.match(/[\n,:?[{]|- /g)?.length ?? 0) > yamlPartsMost)
+    return refused(`YAML of more than ${yamlPartsMost} lines, fields and items is not taken, send JSON`)
   try {
-    const value: unknown = Yaml.parse(text, {
-      schema: "core",
-      prettyErrors: false,
-      logLevel: "silent",
-      uniqueKeys: false
-    })
+    const value = plainOf(text)
     // The way through JSON makes of it what the server would see: no dates, no shared parts, no strange keys.
     const json = JSON.stringify(value) ?? "null"
     const { depth, parts } = JsonText.shapeOf(json)
@@ -93,7 +121,7 @@ const protobuf = "application/vnd.kubernetes.protobuf"
 /** As client-go sends the built-in kinds. */
 const fromProtobuf = (bytes: Uint8Array): Read => {
   const decoded = decodeBody(bytes)
-  if (decoded._tag === "Malformed") return refusedBody(bytes, "\uFFFD", decoded.why)
+  if (decoded._tag === "Malformed") return refusedBody(bytes, "", decoded.why)
   return { body: { body: decoded.body, bodyBytes: bytes.length }, parts: JsonText.countKeys(decoded.body) }
 }
 
@@ -102,6 +130,8 @@ export const parse = (bytes: Uint8Array, contentType: string | undefined): Read 
   const bodyBytes = bytes.length
   const type = (contentType ?? "application/json").split(";", 1)[0]!.trim()
   if (type === protobuf && bodyBytes > 0) return fromProtobuf(bytes)
+  if (bodyBytes === 0 && type.startsWith("application/apply-patch")) return { body: { body: {}, bodyBytes }, parts: 0 }
+  if (bodyBytes === 0 && readable.has(type) && type.includes("patch")) return fromJson(bytes, "", true)
   if (bodyBytes === 0 || !readable.has(type)) return { body: { bodyBytes }, parts: 0 }
   const text = utf8.decode(bytes)
   const read = fromJson(bytes, text, type.includes("patch"))

@@ -53,6 +53,11 @@ const checkTimeout = (text: string | undefined): void => {
   )
 }
 
+const methodUnknown = ({ running }: Site, { group, plural, version }: ResourceTarget): Refusal.Refusal => {
+  const definition = definitionAt(running.server.state, group, version, plural)
+  return definition?.custom === true ? Refusal.notSupported(definition, "") : Refusal.methodNotAllowed()
+}
+
 /** What is larger takes long: bodies in bytes, and in keys and items; targets in characters; collections in objects. */
 const bytesMost = 16_384
 const partsMost = 512
@@ -87,15 +92,15 @@ const answer = (site: Site, visit: Visit, guarded: (f: () => void) => void): voi
   const forbidden = Access.refusal(user, verb, path, target)
   if (forbidden !== undefined) throw forbidden
   const method = incoming.method!
+  if (target._tag === "Resource" || path.startsWith("/api")) checkTimeout(url.query.timeout)
   if (target._tag === "Other") return answerDocument(site, visit)
-  if (!methods.has(method)) throw Refusal.methodNotAllowed()
-  checkTimeout(url.query.timeout)
+  if (!methods.has(method)) throw methodUnknown(site, target)
   if (method === "GET") {
     const run = (): void => answerResource(site, visit, target, undefined)
     if (!isLongRead(site, visit, target)) return run()
     return inLane(site, visit, () => guarded(run))
   }
-  const type = incoming.headers["content-type"]
+  const type = incoming.headers["content-type"]?.toLowerCase()
   const use = (bytes: Buffer | number): void =>
     guarded(() => {
       if (typeof bytes === "number") return answerResource(site, visit, target, { bodyBytes: bytes })
@@ -105,7 +110,7 @@ const answer = (site: Site, visit: Visit, guarded: (f: () => void) => void): voi
         if (parts <= partsMost && !isLongRead(site, visit, target)) return act()
         inLane(site, visit, () => guarded(act))
       }
-      if (bytes.length <= bytesMost) return run(read())
+      if (bytes.length <= bytesMost && !Body.isSlow(bytes, type)) return run(read())
       inLane(site, visit, () => guarded(() => run({ body: read().body, parts: 0 })))
     })
   site.inbox.read(incoming, use, (refusal) => sendRefusal(site, visit, refusal))
