@@ -119,7 +119,7 @@ describe("who may ask", () => {
         403,
         'forbidden: User "system:anonymous" cannot get path "/api"'
       ])
-      for (const path of ["/healthz", "/livez/ping", "/readyz", "/version"]) {
+      for (const path of ["/healthz", "/livez", "/readyz", "/version"]) {
         assert.strictEqual((yield* told(path, ""))[0], 200)
       }
       assert.strictEqual(
@@ -220,8 +220,10 @@ describe("answers", () => {
       assert.deepStrictEqual(yield* told("GET", "/nope"), page)
       assert.deepStrictEqual(yield* told("GET", "/apis/nope.io/v1/things"), page)
       assert.deepStrictEqual(yield* told("GET", "/api/v1/nopes"), unknown)
+      assert.deepStrictEqual(yield* told("GET", "/apis/apps/v1/nopes"), unknown)
+      assert.deepStrictEqual(yield* told("GET", "//api/v1/nodes"), page)
       assert.deepStrictEqual(yield* told("GET", `${maps}/a/b/c`), unknown)
-      for (const path of [`${maps}/`, "//api//v1/namespaces/default//configmaps", `${maps}?nope=1&&=%zz`]) {
+      for (const path of [`${maps}/`, "/api/v1/namespaces//configmaps", `${maps}?nope=1&&=%zz`]) {
         assert.strictEqual((yield* told("GET", path))[0], 200)
       }
       assert.strictEqual((yield* told("GET", "/api/v1/namespaces/default/config%6Daps"))[0], 200)

@@ -9,6 +9,7 @@ import { definitions } from "./builtInKinds.ts"
 import * as Controllers from "./controllers.ts"
 import type { Definition } from "./definition.ts"
 import * as Deleting from "./deleting.ts"
+import { isBuiltInGroup } from "./discovery.ts"
 import type { Change } from "./history.ts"
 import { initialNamespaces } from "./namespaces.ts"
 import * as Listing from "./listing.ts"
@@ -129,11 +130,14 @@ const checkBody = ({ body, bodyBytes, contentType, method }: Request): void => {
 
 const resolve = (state: State, request: Request): Definition => {
   const definition = definitionAt(state, request.group, request.version, request.plural)
-  if (definition === undefined) throw Refusal.unknownPath(request.group)
+  if (definition === undefined) throw Refusal.unknownPath(isBuiltInGroup(request.group) ? "" : request.group)
   // A namespace in the path of a cluster-scoped kind, or none where one object is meant, leads nowhere.
   const misplaced = definition.namespaced
     ? request.namespace === undefined && (request.name !== undefined || request.method !== "GET")
     : request.namespace !== undefined
+  if (misplaced && definition.namespaced && !definition.custom && request.name === undefined) {
+    throw Refusal.methodNotAllowed()
+  }
   if (misplaced) throw Refusal.unknownPath(definition.custom || request.group !== "" ? "x" : "")
   return definition
 }

@@ -193,8 +193,8 @@ export const terminating = (resource: Named, name: string, namespace: string): R
 export const methodNotAllowed = (): Refusal =>
   status(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 
-/** POST and DELETE on a subresource of a custom resource (F137). */
-export const notSupported = (resource: Named, verb: "create" | "delete"): Refusal =>
+/** POST and DELETE on a subresource of a custom resource (F137), and methods without a verb. */
+export const notSupported = (resource: Named, verb: "create" | "delete" | ""): Refusal =>
   status(
     405,
     "MethodNotAllowed",

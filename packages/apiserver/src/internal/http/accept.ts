@@ -47,19 +47,24 @@ export const clauses = (accept: string): ReadonlyArray<Clause> => {
 
 const shapes: ReadonlySet<string> = new Set(["Table", "PartialObjectMetadata", "PartialObjectMetadataList"])
 
-const mediaOf = (type: string): Media | undefined => {
-  if (type === "application/json" || type === "*/*" || type === "application/*") return "application/json"
-  return type === "application/yaml" ? type : undefined
+const mediaOf = (type: string, { custom, stream }: Asked): Media | undefined => {
+  if (type === "application/json" || type === "*/*" || (custom && type === "application/*")) return "application/json"
+  return type === "application/yaml" && !stream ? type : undefined
 }
 
-/** Undefined if nothing that the client accepts can be sent: 406. `stream`: of a watch, which has JSON alone (F58). */
-export const negotiate = (accept: string | undefined, stream = false): Form | undefined => {
+export interface Asked {
+  /** Of a custom resource: built-in ones know no `application/*`. */
+  readonly custom: boolean
+  /** A watch, which has JSON alone (F58). */
+  readonly stream: boolean
+}
+
+/** Undefined if nothing that the client accepts can be sent: 406. */
+export const negotiate = (accept: string | undefined, asked: Asked): Form | undefined => {
   if (accept === undefined || accept === "" || accept === "application/json" || accept === "*/*") return json
-  const wishes = clauses(accept)
-  if (wishes.length === 0) return json
-  for (const { parameters, type } of wishes) {
-    const media = mediaOf(type)
-    if (media === undefined || (stream && media === "application/yaml")) continue
+  for (const { parameters, type } of clauses(accept)) {
+    const media = mediaOf(type, asked)
+    if (media === undefined) continue
     const pretty = parameters.get("pretty") === "1"
     const as = parameters.get("as")
     if (as === undefined) return { media, pretty }

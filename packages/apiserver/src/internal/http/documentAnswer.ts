@@ -1,8 +1,10 @@
 /** Answers what is no resource: health, metrics, discovery, the version and the schemas. */
 import * as Effect from "effect/Effect"
 import { documentAt, type Document } from "../documents.ts"
+import * as Discovery from "../discovery.ts"
 import * as Exchange from "../exchange.ts"
-import { conduct, sendBytes } from "./answering.ts"
+import * as Refusal from "../refusal.ts"
+import { conduct, send, sendBytes, sendRefusal } from "./answering.ts"
 import type { Site, Visit } from "./site.ts"
 
 const plainText = "text/plain; charset=utf-8"
@@ -15,7 +17,7 @@ const sendDocument = (site: Site, visit: Visit, found: Document | undefined): vo
   if (found === undefined) return text(site, visit, 404, "404 page not found\n")
   const { body, cacheControl, code, contentType, etag, location } = found
   const headers: Record<string, string> = {
-    Vary: "Accept",
+    ...(/^\/apis?$/.test(visit.url.path) && { Vary: "Accept" }),
     ...(etag !== undefined && { Etag: etag }),
     ...(cacheControl !== undefined && { "Cache-Control": cacheControl }),
     ...(location !== undefined && { Location: location })
@@ -30,15 +32,25 @@ const sendDocument = (site: Site, visit: Visit, found: Document | undefined): vo
   sendBytes(site, visit, { code, warnings: [] }, { contentType, bytes }, headers)
 }
 
-const health = /^\/(?:healthz|livez|readyz)(?:\/|$)/
+/** The paths that there are. */
+const sendRoot = (site: Site, visit: Visit): void => {
+  const served = Discovery.groupVersionsOf(site.running.server.state).filter(({ group }) => group !== "")
+  const paths = [
+    ..."/api /api/v1 /apis /apis/ /healthz /livez /metrics /openapi/v2 /openapi/v3 /readyz /version".split(" "),
+    ...served.flatMap(({ group, version }) => [`/apis/${group}`, `/apis/${group}/${version}`])
+  ]
+  send(site, visit, { code: 200, body: { paths: [...new Set(paths)].toSorted() }, warnings: [] })
+}
 
-/** Of documents there are copies to read and none to write: any other method finds nothing. */
+const health = /^\/(?:healthz|livez|readyz)(?:\/(?:ping|log|etcd))?$/
+
+/** Of documents there are copies to read and none to write. */
 export const answerDocument = (site: Site, visit: Visit): void => {
   const { incoming, url } = visit
   const { path } = url
   if (health.test(path)) return text(site, visit, 200, "ok")
   if (path === "/metrics") return text(site, visit, 200, site.metrics.text(), metricsText)
-  if (incoming.method !== "GET" && incoming.method !== "HEAD") return sendDocument(site, visit, undefined)
+  if (path === "/") return sendRoot(site, visit)
   const { server } = site.running
   const request = { path, query: url.query, accept: incoming.headers.accept, address: incoming.headers.host }
   const reading = Exchange.read(
@@ -49,6 +61,9 @@ export const answerDocument = (site: Site, visit: Visit): void => {
   conduct(
     site,
     visit,
-    Effect.map(reading, (found) => sendDocument(site, visit, found))
+    Effect.map(reading, (found) => {
+      if (found === undefined || incoming.method === "GET") sendDocument(site, visit, found)
+      else sendRefusal(site, visit, Refusal.methodNotAllowed())
+    })
   )
 }

@@ -10,6 +10,15 @@ export interface Encoded {
   readonly bytes: Buffer
 }
 
+/** As Go writes it: keys in order, lists not indented, what an older YAML would read as a date or a boolean in quotes. */
+const yaml = {
+  aliasDuplicateObjects: false,
+  lineWidth: 0,
+  compat: "yaml-1.1",
+  indentSeq: false,
+  sortMapEntries: true
+} as const
+
 const asText: Encoded["contentType"] = "text/plain; charset=utf-8"
 
 interface ListBody {
@@ -43,10 +52,7 @@ export const encode = (
   const bare = bareItems === true ? (body as ListBody) : undefined
   if (media === "application/yaml" || pretty) {
     const value = bare === undefined ? body : withoutTypes(bare)
-    const text =
-      media === "application/yaml"
-        ? Yaml.stringify(value, { aliasDuplicateObjects: false, lineWidth: 0, compat: "yaml-1.1" })
-        : JSON.stringify(value, null, 2)
+    const text = media === "application/yaml" ? Yaml.stringify(value, yaml) : JSON.stringify(value, null, 2)
     return { contentType: media, bytes: Buffer.from(text) }
   }
   return { contentType: media, bytes: Buffer.from(`${bare === undefined ? JSON.stringify(body) : bareList(bare)}\n`) }

@@ -17,7 +17,7 @@ export interface ResourceTarget {
 export type Target = ResourceTarget | { readonly _tag: "Other" }
 
 export interface Url {
-  /** Decoded, with one slash between its segments and none at its end. */
+  /** Decoded, without slashes at its end. */
   readonly path: string
   /** Of a key that occurs twice the first value. Without prototype. */
   readonly query: Request["query"]
@@ -59,7 +59,8 @@ const targetOf = (segments: ReadonlyArray<string>): Target => {
   let parts = watched ? rest.slice(1) : rest
   let namespace: string | undefined
   if (parts[0] === "namespaces" && parts.length > 2 && !ofNamespaces.has(parts[2]!)) {
-    namespace = parts[1]
+    // An empty one is all of them (F167).
+    namespace = parts[1] === "" ? undefined : parts[1]
     parts = parts.slice(2)
   }
   const [plural, name, ...deeper] = parts
@@ -73,12 +74,14 @@ export const parseUrl = (target: string): Url | undefined => {
   // As a client of a proxy would ask.
   const url = target.replace(/^https?:\/\/[^/?#]*(?=\/)/i, "")
   const mark = url.indexOf("?")
-  const path = decode(mark < 0 ? url : url.slice(0, mark))
-  if (path === undefined || path[0] !== "/" || path.includes("\0")) return undefined
-  const segments = path.split("/").filter((segment) => segment !== "")
+  const decoded = decode(mark < 0 ? url : url.slice(0, mark))
+  if (decoded === undefined || decoded[0] !== "/") return undefined
+  let end = decoded.length
+  while (end > 1 && decoded[end - 1] === "/") end--
+  const path = decoded.slice(0, end)
   return {
-    path: `/${segments.join("/")}`,
+    path,
     query: parseQuery(mark < 0 ? "" : url.slice(mark + 1)),
-    target: targetOf(segments)
+    target: targetOf(path.slice(1).split("/"))
   }
 }

@@ -3,7 +3,6 @@ import type * as http from "node:http"
 import { formatResource } from "@fixpoint/core/ApiClient"
 import type { Operation, Verb } from "@fixpoint/core/ApiError"
 import * as Effect from "effect/Effect"
-import type { Definition } from "../definition.ts"
 import * as Exchange from "../exchange.ts"
 import * as Refusal from "../refusal.ts"
 import type { Method, Response } from "../request.ts"
@@ -39,7 +38,7 @@ const requestOf = (
     // The old form of a watch of one object.
     query: watched && name !== undefined ? { ...url.query, fieldSelector: `metadata.name=${name}` } : url.query,
     ...body,
-    contentType: headers["content-type"],
+    contentType: headers["content-type"]?.toLowerCase(),
     userAgent: headers["user-agent"] ?? "",
     user
   }
@@ -63,22 +62,20 @@ export const answerResource = (site: Site, visit: Visit, target: ResourceTarget,
   const { incoming, url, verb } = visit
   const { group, plural, version } = target
   const { accept } = incoming.headers
-  const form = Accept.negotiate(accept, verb === "watch")
-  const definition = (): Definition | undefined => definitionAt(site.running.server.state, group, version, plural)
-  if (form === undefined) {
-    throw Refusal.notAcceptable(Accept.notAcceptable(accept ?? "", definition()?.custom === true))
-  }
+  // A CRD that goes with this very request still says how its objects are shown.
+  const definition = definitionAt(site.running.server.state, group, version, plural)
+  const custom = definition?.custom === true
+  const form = Accept.negotiate(accept, { custom, stream: verb === "watch" })
+  if (form === undefined) throw Refusal.notAcceptable(Accept.notAcceptable(accept ?? "", custom))
   const operation = operationOf(verb, target)
   const request = requestOf(visit, target, body)
   if (verb === "watch") {
     const shown = Shaping.shapeEvents(form, url.query, site.now)
     return answerWatch(site, visit, operation, request, shown)
   }
-  // A CRD that goes with this very request still says how its objects are shown.
-  const known = form.as === undefined ? undefined : definition()
   answerOnce(site, visit, operation, request, (response) => {
     try {
-      send(site, visit, Shaping.shapeAnswer(known, response, form, url.query, site.now()), form)
+      send(site, visit, Shaping.shapeAnswer(definition, response, form, url.query, site.now()), form)
     } catch (refusal) {
       if (!(refusal instanceof Refusal.Refusal)) throw refusal
       sendRefusal(site, visit, refusal)
