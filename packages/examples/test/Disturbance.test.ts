@@ -63,20 +63,22 @@ describe.runIf(ControlPlane.available())("an operator on a real cluster", () => 
       "whose watches are half-open notices by their silence, and goes on without a list (B5)",
       () =>
         Effect.gen(function* () {
-          const world = yield* atRest("half-open", 103, 3_000)
+          const world = yield* atRest("half-open", 103, { idleLimit: 3_000 })
           const came = yield* stalled(world)
-          assert.deepInclude(came, { watches: 3, relists: 0 })
-          assert.isAtMost(came.restMillis, 30_000)
+          // One may just be renewed, since servers say nothing for a minute.
+          assert.isAtLeast(came.watches, 1)
+          assert.strictEqual(came.relists, 0)
+          assert.isAtMost(came.restMillis, 60_000)
           assert.match(world.operator.output(), /no byte in 3 s/)
         }).pipe(Effect.scoped),
       120_000
     )
 
     it.effect(
-      "whose answers are lost, refused and late does all that is wished for, and nothing twice (B19, B62)",
+      "whose answers are lost, refused, late or never there does all that is wished for, and nothing twice (B5, B19, B62)",
       () =>
         Effect.gen(function* () {
-          const { act, acts, operator, proxy, rests } = yield* atRest("lost", 104)
+          const { act, acts, operator, proxy, rests } = yield* atRest("lost", 104, { requestTimeout: 3_000 })
           const path = (path: RegExp) => ({ match: { path }, times: 2 })
           const lost = { at: "answer", deeds: [FaultProxy.cut("RST")] } as const
           const refused = (code: number, seconds?: number) =>
@@ -86,6 +88,7 @@ describe.runIf(ControlPlane.available())("an operator on a real cluster", () => 
             yield* proxy.add({ ...path(one), ...refused(503) })
             yield* proxy.add({ ...path(one), ...refused(429, 1), nth: 5 })
             yield* proxy.add({ ...path(one), nth: 6, at: "answer", deeds: [FaultProxy.delay(1_500)] })
+            yield* proxy.add({ ...path(one), nth: 7, times: 1, at: "answer", deeds: [FaultProxy.stall] })
           }
           yield* Effect.forEach(acts, act)
           yield* rests

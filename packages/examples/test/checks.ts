@@ -148,10 +148,11 @@ const falseReady = (
   ]
 }
 
-/** Times are in whole seconds. */
+/** Times are in whole seconds. A failure may have been told while its status could not be written (B53), and contradicts nothing. */
 const falseEvent = (role: KubeObject, event: KubeObject): ReadonlyArray<string> => {
   const ready = conditionOf(role)
-  const { involvedObject, lastTimestamp, message, type } = event as Readonly<Record<string, any>>
+  const { involvedObject, lastTimestamp, message, reason, type } = event as Readonly<Record<string, any>>
+  if (reason === "ReconcileFailed") return []
   if (involvedObject.uid !== role.metadata.uid || ready === undefined || isDeleting(role)) return []
   const isLater = Date.parse(lastTimestamp) > Date.parse(ready.lastTransitionTime)
   const isTrue = (type === "Normal") === (ready.status === "True")

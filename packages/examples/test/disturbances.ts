@@ -10,7 +10,7 @@ import type * as EffectScope from "effect/Scope"
 import { Role } from "../src/access/kinds.ts"
 import { contradictions, repeated } from "./checks.ts"
 import { comesToRest, makeNamespace, observe, perform, Wrong } from "./livingWorld.ts"
-import { home, type OperatorProcess, start } from "./operatorProcess.ts"
+import { home, type Limits, type OperatorProcess, start } from "./operatorProcess.ts"
 import { type Act, nothing, type Script, script, wished } from "./wishes.ts"
 
 /** An operator and its world. */
@@ -24,15 +24,15 @@ export interface Disturbed {
   readonly rests: Effect.Effect<number, ApiError | Wrong, ApiClient>
 }
 
-/** Starts an operator in a namespace of its own, and waits until it rests. `idleLimit` as in `Home`. */
+/** Starts an operator in a namespace of its own, and waits until it rests. */
 export const atRest = (
   namespace: string,
   seed: number,
-  idleLimit?: number
+  limits: Limits = {}
 ): Effect.Effect<Disturbed, ApiError | Wrong, ApiClient | ControlPlane | EffectScope.Scope> =>
   Effect.gen(function* () {
     const proxy = yield* FaultProxy.make(yield* ControlPlane)
-    const place = yield* home(namespace, proxy.kubeconfig, idleLimit)
+    const place = yield* home(namespace, proxy.kubeconfig, limits)
     const done: Array<Act> = []
     const act = (one: Act) =>
       Effect.andThen(

@@ -8,18 +8,16 @@ import { ConfigMap, Role, Scope } from "../src/access/kinds.ts"
 import { fieldManager } from "../src/access/operator.ts"
 import { role } from "../src/access/role.ts"
 import { scope } from "../src/access/scope.ts"
+import type { Limits } from "./operatorProcess.ts"
 import { layerFile } from "./registryFile.ts"
 
-const { IDLE_LIMIT, NAMESPACE, REGISTRY } = process.env
+const { LIMITS, NAMESPACE, REGISTRY } = process.env
 const namespaces = [NAMESPACE ?? ""]
 
 Manager.run([
   Controller.make({ for: Role, owns: [ConfigMap], watches: [Scope], reconciler: role, namespaces }),
   Controller.make({ for: Scope, polls: [Role], reconciler: scope, namespaces })
 ]).pipe(
-  Effect.provide([
-    Kubernetes.layerWith(IDLE_LIMIT === undefined ? {} : { idleLimit: Number(IDLE_LIMIT) }),
-    layerFile(REGISTRY ?? "")
-  ]),
+  Effect.provide([Kubernetes.layerWith(JSON.parse(LIMITS ?? "{}") as Limits), layerFile(REGISTRY ?? "")]),
   Operator.runMain(fieldManager)
 )

@@ -26,15 +26,20 @@ export interface Home {
   /** The file of its registry. */
   readonly registry: string
   readonly kubeconfig: string
-  /** How long a watch may be silent, in milliseconds; the client's default if undefined. */
+  readonly limits: Limits
+}
+
+/** Of its client, in milliseconds; what is absent is the client's default. */
+export interface Limits {
   readonly idleLimit?: number
+  readonly requestTimeout?: number
 }
 
 /** A home with its files in a folder that goes with the scope. `kubeconfig` is a text. */
 export const home = (
   namespace: string,
   kubeconfig: string,
-  idleLimit?: number
+  limits: Limits = {}
 ): Effect.Effect<Home, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -42,15 +47,15 @@ export const home = (
       const file = path.join(folder, "kubeconfig")
       fs.writeFileSync(file, kubeconfig, { mode: 0o600 })
       const registry = path.join(folder, "registry")
-      return { folder, home: { namespace, registry, kubeconfig: file, ...(idleLimit !== undefined && { idleLimit }) } }
+      return { folder, home: { namespace, registry, kubeconfig: file, limits } }
     }),
     ({ folder }) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
   ).pipe(Effect.map(({ home }) => home))
 
 /** Runs until it is killed or the scope ends. */
 export const start = ({
-  idleLimit,
   kubeconfig,
+  limits,
   namespace,
   registry
 }: Home): Effect.Effect<OperatorProcess, never, Scope.Scope> =>
@@ -63,7 +68,7 @@ export const start = ({
           KUBECONFIG: kubeconfig,
           NAMESPACE: namespace,
           REGISTRY: registry,
-          ...(idleLimit !== undefined && { IDLE_LIMIT: String(idleLimit) })
+          LIMITS: JSON.stringify(limits)
         },
         stdio: ["ignore", "pipe", "pipe"]
       })
