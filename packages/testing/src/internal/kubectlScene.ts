@@ -9,6 +9,8 @@ export interface Command {
   readonly editor?: string
   /** A real server says it in another order from run to run (of a Go map): the lines are compared sorted. */
   readonly unordered?: true
+  /** kubectl may log that its own watch ended with the time that it had, or be gone before: such lines are left out. */
+  readonly timesOut?: true
 }
 
 /** A command that goes on while others run: each of them starts when the output has so many lines, and it is ended at `lines`. */

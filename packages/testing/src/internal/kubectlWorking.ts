@@ -22,7 +22,7 @@ export const working: ReadonlyArray<Scene> = [
       'patch deployment web -p \'{"spec":{"template":{"spec":{"containers":[{"name":"side","$patch":"delete"}]}}}}\'',
       "get deployment web -o jsonpath='{range .spec.template.spec.containers[*]}{.name}={.image} {end}'",
       "rollout history deployment/web",
-      "rollout status deployment/web --timeout=1s",
+      { line: "rollout status deployment/web --timeout=1s", timesOut: true },
       "rollout pause deployment/web",
       "rollout resume deployment/web",
       "rollout undo deployment/web",
