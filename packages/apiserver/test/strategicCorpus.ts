@@ -60,6 +60,12 @@ export const bases: Readonly<Record<string, Json>> = {
       ]
     }
   },
+  pods: {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "base", labels },
+    spec: { containers: [{ name: "c", image: "i:1" }], activeDeadlineSeconds: 50 }
+  },
   configmaps: {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -219,10 +225,25 @@ const accountPatches: ReadonlyArray<Json> = [
   { automountServiceAccountToken: false }
 ]
 
+const podPatches: ReadonlyArray<Json> = [
+  { metadata: { labels: { app: null, b: "c" } } },
+  { spec: { containers: [{ name: "c", image: "i:2" }] } },
+  { spec: { containers: [{ name: "d", image: "i:2" }] } },
+  { spec: { containers: [{ name: "c", command: ["x"] }] } },
+  { spec: { activeDeadlineSeconds: 30 } },
+  { spec: { activeDeadlineSeconds: 60 } },
+  { spec: { activeDeadlineSeconds: null } },
+  { spec: { nodeName: "n" } },
+  { spec: { priority: null, preemptionPolicy: null } },
+  { spec: { tolerations: [{ key: "k", operator: "Exists" }] } },
+  { spec: { containers: [{ name: "c", ports: [{ containerPort: 80 }] }] } }
+]
+
 /** By the plural of what they patch. */
 export const patches: Readonly<Record<string, ReadonlyArray<Json>>> = {
   deployments: deploymentPatches,
   services: servicePatches,
+  pods: podPatches,
   configmaps: dataPatches,
   secrets: [...dataPatches, { stringData: { z: "text" } }],
   serviceaccounts: accountPatches

@@ -10,7 +10,7 @@ import * as Refusal from "./refusal.ts"
 import type { Response } from "./request.ts"
 import { scaleSchema } from "./scaling.ts"
 import { find, type Transaction } from "./state.ts"
-import { strategicMerge } from "./strategicMerge.ts"
+import { remainsOf, strategicMerge } from "./strategicMerge.ts"
 import {
   checkName,
   checkNamespace,
@@ -64,7 +64,7 @@ export const patch = (txn: Transaction, target: Target): Response => {
     txn,
     definition,
     patched,
-    decodeOptions(target, { patched: true, ...(isStrategic && { strategic: request.body }) })
+    decodeOptions(target, { patched: true, ...(isStrategic && { strategic: remainsOf(request.body) }) })
   )
   return update(txn, target, live, placed(decoded, target), {})
 }

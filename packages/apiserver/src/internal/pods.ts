@@ -1,7 +1,9 @@
 /** Pods: what a server makes of them beside their schema, up to the first status. Nobody schedules or runs them. */
+import type { StatusCause } from "@fixpoint/core/ApiError"
 import type { KubeObject } from "@fixpoint/core/KubeObject"
 import type { KindRules } from "./definition.ts"
-import { isList, isObject, type JsonObject } from "./json.ts"
+import { equals, isList, isObject, type JsonObject } from "./json.ts"
+import { fieldForbidden, fieldInvalid } from "./refusal.ts"
 import { podRules } from "./workloads.ts"
 
 const objects = (value: unknown): ReadonlyArray<JsonObject> => (isList(value) ? value.filter(isObject) : [])
@@ -70,8 +72,16 @@ const common = podRules([], ["lastProbeTime", "lastTransitionTime"])
 export const podKindRules: KindRules = {
   defaults: (pod) => withDefaults(common.defaults!(pod)),
   prepare: (pod, live) => {
-    if (live !== undefined || !isObject(pod.spec)) return pod
+    if (!isObject(pod.spec)) return pod
     const { spec } = pod
+    if (live !== undefined) {
+      const { preemptionPolicy, priority } = object(live.spec)
+      const before = {
+        ...(priority !== undefined && { priority }),
+        ...(preemptionPolicy !== undefined && { preemptionPolicy })
+      }
+      return { ...pod, spec: { ...before, ...spec, tolerations: withTolerations(spec.tolerations) } }
+    }
     return {
       ...pod,
       spec: {
@@ -84,5 +94,41 @@ export const podKindRules: KindRules = {
       },
       status: { phase: "Pending", qosClass: qualityOf(spec) }
     }
+  },
+  validate: (pod, live) => (live === undefined ? [] : changeCauses(object(pod.spec), object(live.spec)))
+}
+
+const others =
+  "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+
+const lists = ["containers", "initContainers"]
+
+/** Of a Pod that is there only images, the deadline, gates and further tolerations change. A real server shows the difference besides. */
+const changeCauses = (spec: JsonObject, before: JsonObject): ReadonlyArray<StatusCause> => {
+  for (const list of lists) {
+    if (objects(spec[list]).length !== objects(before[list]).length) {
+      return [fieldForbidden(`spec.${list}`, "pod updates may not add or remove containers")]
+    }
   }
+  const masked = lists.reduce<JsonObject>(
+    (rest, list) => ({
+      ...rest,
+      [list]: objects(spec[list]).map((one, at) => ({ ...one, image: objects(before[list])[at]?.image }))
+    }),
+    { ...spec, activeDeadlineSeconds: 0, schedulingGates: [], tolerations: [] }
+  )
+  const known = { ...before, activeDeadlineSeconds: 0, schedulingGates: [], tolerations: [] }
+  const isSame = equals(masked, { ...known, ...Object.fromEntries(lists.map((list) => [list, objects(before[list])])) })
+  return [...deadlineCauses(spec, before), ...(isSame ? [] : [fieldForbidden("spec", others)])]
+}
+
+/** It may only come nearer. */
+const deadlineCauses = (spec: JsonObject, before: JsonObject): ReadonlyArray<StatusCause> => {
+  const { activeDeadlineSeconds: now } = spec
+  const { activeDeadlineSeconds: then } = before
+  const field = "spec.activeDeadlineSeconds"
+  if (typeof then !== "number") return []
+  if (typeof now !== "number")
+    return [fieldInvalid(field, null, "must not update from a positive integer to nil value")]
+  return then < now ? [fieldInvalid(field, now, "must be less than or equal to previous value")] : []
 }

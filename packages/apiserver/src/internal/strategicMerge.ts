@@ -38,6 +38,19 @@ export const strategicMerge = (schema: Schema, target: JsonObject, patch: unknow
   return mergeMap(schema, target, patch)
 }
 
+/** What is left of a patch once it has been merged, which is what a real server quotes: the directives on lists are gone, and the lists with them. */
+export const remainsOf = (patch: unknown): unknown => {
+  if (isList(patch)) return patch.map(remainsOf)
+  if (!isObject(patch)) return patch
+  const gone = new Set([retainKeys])
+  for (const key of Object.keys(patch)) {
+    if (key.startsWith(`${ordering}/`)) gone.add(key).add(key.slice(ordering.length + 1))
+  }
+  return Object.fromEntries(
+    Object.entries(patch).flatMap(([key, value]) => (gone.has(key) ? [] : [[key, remainsOf(value)]]))
+  )
+}
+
 const mergeMap = (schema: Schema, target: JsonObject, patch: JsonObject): JsonObject => {
   if (Object.hasOwn(patch, directive)) {
     if (patch[directive] === "replace") return withoutEntry(patch, directive)

@@ -4,6 +4,14 @@ import { isList, isObject, type JsonObject } from "./json.ts"
 import { jsonType } from "./objectMeta.ts"
 import type { Schema } from "./schema.ts"
 
+const goOf = (schema: Schema | undefined): string | undefined => {
+  if (schema === undefined) return undefined
+  const { additionalProperties: rest, format, type } = schema
+  if (type === "integer") return format ?? "int64"
+  if (typeof rest === "object") return `map[string]${goOf(rest) ?? "string"}`
+  return goStruct(schema) ?? (type === undefined ? undefined : goTypes[type])
+}
+
 /** Of the first such value in an object that was sent as JSON. */
 export const typeMistake = (
   { kind, schema }: { readonly kind: string; readonly schema: Schema },
@@ -23,6 +31,12 @@ export const typeMistake = (
   return undefined
 }
 
+/** The name of the Go struct, without and with its package. */
+const structOf = ({ "x-type": name }: Schema): string | undefined =>
+  typeof name === "string" ? name.slice(name.lastIndexOf(".") + 1) : undefined
+const goStruct = ({ "x-type": name }: Schema): string | undefined =>
+  typeof name === "string" ? name.split(".").slice(-2).join(".") : undefined
+
 const goTypes: Readonly<Record<string, string>> = { string: "string", number: "float64", boolean: "bool" }
 
 const mistakeIn = (
@@ -35,25 +49,25 @@ const mistakeIn = (
   if (schema === undefined || value === null) return undefined
   if (schema["x-kubernetes-int-or-string"] === true) return undefined
   const wrong = (type: string): string => {
-    const shown = typeof value === "number" && type !== "string" ? `number ${value}` : jsonType(value)
+    const shown = typeof value === "number" && /^int/.test(type) ? `number ${value}` : jsonType(value)
     return `json: cannot unmarshal ${shown} into Go struct field ${owner}.${path} of type ${type}`
   }
   switch (schema.type) {
     case "object": {
-      if (!isObject(value)) return wrong(below)
+      if (!isObject(value)) return wrong(goOf(schema) ?? below)
       for (const [key, member] of Object.entries(value)) {
         const own = schema.properties?.[key]
         const rest = typeof schema.additionalProperties === "object" ? schema.additionalProperties : undefined
         const found =
           own !== undefined
-            ? mistakeIn(own, member, `${path}.${key}`, below, `${below}${key}`)
+            ? mistakeIn(own, member, `${path}.${key}`, structOf(schema) ?? below, `${below}${key}`)
             : mistakeIn(rest, member, path, owner, below)
         if (found !== undefined) return found
       }
       return undefined
     }
     case "array": {
-      if (!isList(value)) return wrong(`[]${below}`)
+      if (!isList(value)) return wrong(`[]${goOf(schema.items) ?? below}`)
       for (const item of value) {
         const found = mistakeIn(schema.items, item, path, owner, below)
         if (found !== undefined) return found
