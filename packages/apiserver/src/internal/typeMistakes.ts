@@ -49,7 +49,7 @@ const mistakeIn = (
   if (schema === undefined || value === null) return undefined
   if (schema["x-kubernetes-int-or-string"] === true) return undefined
   const wrong = (type: string): string => {
-    const shown = typeof value === "number" && /^int/.test(type) ? `number ${value}` : jsonType(value)
+    const shown = typeof value === "number" && type.startsWith("int") ? `number ${value}` : jsonType(value)
     return `json: cannot unmarshal ${shown} into Go struct field ${owner}.${path} of type ${type}`
   }
   switch (schema.type) {
