@@ -27,7 +27,10 @@ const controlPlane = (assets: string): string => {
   const folder = mkdtempSync(join(tmpdir(), "fixpoint-peers-"))
   const program = resolve("packages/apiserver/src/bin/kubeApiserver.ts")
   const shim = join(folder, "kube-apiserver")
-  writeFileSync(shim, `#!/bin/sh\nexec '${process.execPath}' --conditions=@fixpoint/source '${program}' "$@"\n`)
+  // kube-runtime 5.0.0 wakes only one of the reconciles that wait for a second store (DelayedInit keeps one waker). A real server hides that: it lists ConfigMaps
+  // sooner than custom resources.
+  const late = "--list-delay=widgets.bench.example.com=250"
+  writeFileSync(shim, `#!/bin/sh\nexec '${process.execPath}' --conditions=@fixpoint/source '${program}' "$@" ${late}\n`)
   chmodSync(shim, 0o755)
   symlinkSync(join(assets, "etcd"), join(folder, "etcd"))
   return folder

@@ -2,6 +2,7 @@
  * The in-memory API behind the command line of kube-apiserver, for tools that start that program for tests. Of its flags `--secure-port`, `--cert-dir`,
  * `--tls-cert-file` and `--tls-private-key-file`, `--token-auth-file`, `--client-ca-file` and `--bind-address` are heeded; flags that mean nothing here are
  * taken silently; unknown ones are named on stderr. It listens on 127.0.0.1 alone, asks no etcd, and forgets all when it ends.
+ * One flag is its own: `--list-delay=RESOURCE=MS` answers lists of that resource so many milliseconds late, for clients that count on a server's being slow.
  */
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -56,6 +57,19 @@ const portOf = (values: KubeFlags["values"]): Effect.Effect<number, Mistake> =>
     return port
   })
 
+/** `widgets.example.com=25`. */
+const listDelayOf = (values: KubeFlags["values"]): Effect.Effect<ApiServer.Hook | undefined, Mistake> =>
+  attempt("list-delay", () => {
+    const text = values.get("list-delay")
+    if (text === undefined) return undefined
+    const [, resource, millis] = /^([^=]+)=(\d+)$/.exec(text) ?? []
+    if (millis === undefined) throw new Error(`${text} is not RESOURCE=MS`)
+    return {
+      before: ({ operation }) =>
+        operation.verb === "list" && operation.resource === resource ? Effect.sleep(Number(millis)) : Effect.void
+    }
+  })
+
 const say = (text: string): Effect.Effect<void> => Effect.sync(() => void process.stderr.write(`${text}\n`))
 
 const program = Effect.gen(function* () {
@@ -79,7 +93,9 @@ const program = Effect.gen(function* () {
     ...(tokens !== undefined && tokens.length > 0 && { tokens }),
     ...(clientCa !== undefined && { clientCa })
   }
+  const delay = yield* listDelayOf(values)
   yield* Effect.gen(function* () {
+    if (delay !== undefined) yield* (yield* ApiServer.ApiServer).hook(delay)
     const { url } = yield* ApiServer.listen(options)
     yield* say(`kube-apiserver (in memory): serving on ${url}`)
     return yield* Effect.never
