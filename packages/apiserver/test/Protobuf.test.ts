@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import { virtualResources } from "../src/internal/accessReviews.ts"
 import { definitions } from "../src/internal/builtInKinds.ts"
 import { decodeBody, type Decoded } from "../src/internal/protobuf.ts"
+import * as MemoryServer from "./memoryServer.ts"
 
 type Json = any
 
@@ -122,6 +123,18 @@ describe("a body in protobuf", () => {
       metadata: { name: "a" }
     })
     assert.match(why(decodeBody(nameless)), /^no kind ""/)
+  })
+
+  it("is taken for the options of a DELETE, as typed clients send them", () => {
+    const memory = MemoryServer.make()
+    const path = "/api/v1/namespaces/default/configmaps"
+    memory.request("POST", path, { metadata: { name: "a" } })
+    const remove = (message: Bytes) => {
+      const options = body(decodeBody(envelope("v1", "DeleteOptions", message)))
+      return memory.request("DELETE", `${path}/a`, options, { contentType: "application/vnd.kubernetes.protobuf" })
+    }
+    assert.strictEqual(remove(sized(2, sized(1, "another"))).code, 409)
+    assert.strictEqual(remove(sized(4, "Background")).code, 200)
   })
 
   it("says in Go's words why bytes are no object", () => {

@@ -22,14 +22,8 @@ const propagations = ["Foreground", "Background", "Orphan", "nil"]
 const invalidOption = (cause: Parameters<typeof Refusal.invalidOptions>[1]) =>
   Refusal.invalidOptions("DeleteOptions", cause)
 
-const bodyOf = ({ body, contentType }: Request): JsonObject => {
+const bodyOf = ({ body }: Request): JsonObject => {
   if (body === undefined || body === null) return {}
-  const type = (contentType ?? "application/json").split(";")[0]!.trim()
-  if (type !== "application/json" && type !== "application/yaml") {
-    throw Refusal.unsupportedMediaType(
-      "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf"
-    )
-  }
   if (!isObject(body)) {
     throw Refusal.badRequest("couldn't get version/kind; json parse error: json: cannot unmarshal into Go value")
   }
