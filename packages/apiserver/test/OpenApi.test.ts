@@ -164,6 +164,7 @@ describe("the documents of schemas", () => {
       const state = world()
       const before = (yield* read(state, "/openapi/v3")).paths
       const name = `${tools.plural}.${group}`
+      yield* read(state, `/openapi/v3/apis/${group}/v1`)
       const stored = Machine.step(state, { ...at, ...crds, name, method: "GET", query: {}, userAgent: "test" }).response
       const changed = structuredClone(stored.body) as Json
       changed.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.size.description = "How large"

@@ -114,6 +114,17 @@ const discoveryAt = (state: State, path: string, { accept, address = "" }: Docum
   return { code: 200, contentType: aggregatedJson, body: text, etag: `"${digest(text)}"` }
 }
 
+/** Bodies made so far of what is served: forgotten as soon as anything else is served. Some 5 MB if every one is asked for. */
+const made = new WeakMap<State["served"], Map<string, string | Uint8Array>>()
+
+const once = <A extends string | Uint8Array>({ served }: State, key: string, make: () => A): A => {
+  const bodies = made.get(served) ?? new Map<string, string | Uint8Array>()
+  made.set(served, bodies)
+  const found = (bodies.get(key) as A | undefined) ?? make()
+  bodies.set(key, found)
+  return found
+}
+
 /** The document of a group version: for ever under the name that the index gives it, and moved there under an older one. */
 const schemasAt = (state: State, request: DocumentRequest, path: string): Effect.Effect<Document | undefined> => {
   const one = Discovery.groupVersionsOf(state).find((own) => OpenApi.documentPath(own) === path)
@@ -128,7 +139,7 @@ const schemasAt = (state: State, request: DocumentRequest, path: string): Effect
   return Effect.map(OpenApi.load, (data) => ({
     code: 200,
     contentType: json,
-    body: JSON.stringify(OpenApi.document(state, data, one)),
+    body: once(state, path, () => JSON.stringify(OpenApi.document(state, data, one))),
     etag,
     cacheControl: hash === "" ? "no-cache, private" : "public, max-age=31536000, immutable"
   }))
@@ -144,8 +155,16 @@ const allSchemas = (state: State, { accept = "" }: DocumentRequest): Effect.Effe
   if (!binary && negotiate(accept) === undefined) return Effect.succeed({ code: 406, contentType: json, body: "" })
   return Effect.map(OpenApi.load, (data): Document =>
     binary
-      ? { code: 200, contentType: `${oldBinary}.v1.0+protobuf`, body: OpenApiV2.binary(state, data) }
-      : { code: 200, contentType: json, body: OpenApiV2.document(state, data) }
+      ? {
+          code: 200,
+          contentType: `${oldBinary}.v1.0+protobuf`,
+          body: once(state, oldBinary, () => OpenApiV2.binary(state, data))
+        }
+      : {
+          code: 200,
+          contentType: json,
+          body: once(state, "openapi/v2", () => JSON.stringify(OpenApiV2.document(state, data)))
+        }
   )
 }
 
