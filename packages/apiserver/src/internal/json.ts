@@ -41,6 +41,31 @@ export const withoutEntry = (object: JsonObject, key: string): JsonObject => {
   return out
 }
 
+/** An object on its way to another, copied at the first change and no more. */
+export class Draft {
+  now: JsonObject
+  #own: Record<string, unknown> | undefined
+
+  constructor(object: JsonObject) {
+    this.now = object
+  }
+
+  set(key: string, value: unknown): void {
+    if (Object.hasOwn(this.now, key) && this.now[key] === value) return
+    setEntry(this.#copy(), key, value)
+  }
+
+  delete(key: string): void {
+    if (Object.hasOwn(this.now, key)) delete this.#copy()[key]
+  }
+
+  #copy(): Record<string, unknown> {
+    this.#own ??= { ...this.now }
+    this.now = this.#own
+    return this.#own
+  }
+}
+
 /** The members mapped, those for which `f` answers undefined left out; the object itself if nothing changes. */
 export const mapEntries = (object: JsonObject, f: (value: unknown, key: string) => unknown): JsonObject => {
   let out: Record<string, unknown> | undefined

@@ -2,13 +2,13 @@
  * Merge patches (RFC 7396) and JSON patches (RFC 6902) as the API server does them (F80, F81, F82).
  *
  * Guarantees: neither operand is mutated; parts that a patch does not touch keep their reference; a patch that changes nothing answers the target
- * itself; `__proto__` and `constructor` are keys like any other.
+ * itself; `__proto__` and `constructor` are keys like any other. A container is copied once, however many operations change it.
  * Caveat: JSON that was parsed no longer tells `1.0` from `1`, which a `test` of the real server does (F80).
  *
  * `effect/JsonPatch` does not serve: it has no `test`, `move` and `copy`, refuses negative indices and a `replace` of a missing member (F81), and throws.
  */
 import type { JsonPatchOperation } from "@fixpoint/core/ApiClient"
-import { equals, isList, isObject, type JsonObject, withEntry, withoutEntry } from "./json.ts"
+import { Draft, equals, isList, isObject, type JsonObject, mapEntries, setEntry } from "./json.ts"
 
 /** A patched value, or the 400 that says why the body is no patch. */
 export type MergePatched =
@@ -44,11 +44,11 @@ export const mergePatch = (target: unknown, patch: unknown): MergePatched => {
 }
 
 const mergeObjects = (target: JsonObject, patch: JsonObject): JsonObject => {
-  let out = target
+  const draft = new Draft(target)
   for (const key of Object.keys(patch)) {
     const value = patch[key]
     if (value === null) {
-      out = withoutEntry(out, key)
+      draft.delete(key)
       continue
     }
     const current = Object.hasOwn(target, key) ? target[key] : undefined
@@ -60,9 +60,9 @@ const mergeObjects = (target: JsonObject, patch: JsonObject): JsonObject => {
           ? value
           : withoutNulls(value)
     // An equal value keeps the reference, so that a patch without effect is seen at once.
-    out = equals(current, next) ? out : withEntry(out, key, next)
+    if (!equals(current, next)) draft.set(key, next)
   }
-  return out
+  return draft.now
 }
 
 const withoutNulls = (value: unknown): unknown => {
@@ -70,16 +70,7 @@ const withoutNulls = (value: unknown): unknown => {
     const out = value.map((item) => (item === null ? null : withoutNulls(item)))
     return out.some((item, index) => item !== value[index]) ? out : value
   }
-  if (!isObject(value)) return value
-  let out: JsonObject = value
-  for (const key of Object.keys(value)) {
-    if (value[key] === null) out = withoutEntry(out, key)
-    else {
-      const next = withoutNulls(value[key])
-      if (next !== value[key]) out = withEntry(out, key, next)
-    }
-  }
-  return out
+  return isObject(value) ? mapEntries(value, (own) => (own === null ? undefined : withoutNulls(own))) : value
 }
 
 /**
@@ -90,16 +81,36 @@ export const jsonPatch = (target: unknown, operations: unknown): JsonPatched => 
   if (operations === null) return { _tag: "Patched", value: target }
   const malformed = badOperations(operations)
   if (malformed !== undefined) return badRequest(`error decoding patch: ${malformed}`)
+  try {
+    const value = applyAll(target, operations as ReadonlyArray<Partial<Record<string, unknown>> | null>)
+    return value === undefined || isDeeper(value.value, depthMost)
+      ? { _tag: "Rejected" }
+      : { _tag: "Patched", value: value.value }
+  } catch (error) {
+    // Parts that were moved into each other are deeper than the stack.
+    if (error instanceof RangeError) return { _tag: "Rejected" }
+    throw error
+  }
+}
+
+/** How deep a patched value may nest: bodies nest 500 deep at most, but parts of them can be put into each other. */
+const depthMost = 1_000
+
+const isDeeper = (value: unknown, most: number): boolean =>
+  isContainer(value) && (most === 0 || Object.values(value).some((inner) => isDeeper(inner, most - 1)))
+
+const applyAll = (target: unknown, operations: ReadonlyArray<Partial<Record<string, unknown>> | null>) => {
+  const copies: Copies = new WeakSet()
   let value = target
   let copied = 0
-  for (const operation of operations as ReadonlyArray<Partial<Record<string, unknown>> | null>) {
-    const done = applyOperation(value, operation ?? {})
-    if (done === undefined) return { _tag: "Rejected" }
+  for (const operation of operations) {
+    const done = applyOperation(value, operation ?? {}, copies)
+    if (done === undefined) return undefined
     copied += done.copied
-    if (copied > copyLimit) return { _tag: "Rejected" }
+    if (copied > copyLimit) return undefined
     value = done.value
   }
-  return { _tag: "Patched", value }
+  return { value }
 }
 
 const badOperations = (operations: unknown): string | undefined => {
@@ -126,8 +137,43 @@ const step = (value: unknown): Step => ({ value, copied: 0 })
 
 const text = (u: unknown): string | undefined => (typeof u === "string" ? u : undefined)
 
+/** The containers that this patch has made, and may change. */
+type Copies = WeakSet<object>
+
+/** One that may be changed: a copy, or the copy that it is. */
+const ownObject = (copies: Copies, object: JsonObject): Record<string, unknown> => {
+  if (copies.has(object)) return object
+  const copy = { ...object }
+  copies.add(copy)
+  return copy
+}
+
+const ownList = (copies: Copies, list: ReadonlyArray<unknown>): Array<unknown> => {
+  if (copies.has(list)) return list as Array<unknown>
+  const copy = [...list]
+  copies.add(copy)
+  return copy
+}
+
+const withEntry = (copies: Copies, object: JsonObject, key: string, value: unknown): JsonObject => {
+  if (Object.hasOwn(object, key) && object[key] === value) return object
+  const own = ownObject(copies, object)
+  setEntry(own, key, value)
+  return own
+}
+
+const withItem = (copies: Copies, list: ReadonlyArray<unknown>, index: number, value: unknown) => {
+  const own = ownList(copies, list)
+  own[index] = value
+  return own
+}
+
 /** Undefined where the server would reject. */
-const applyOperation = (target: unknown, operation: Partial<Record<string, unknown>>): Step | undefined => {
+const applyOperation = (
+  target: unknown,
+  operation: Partial<Record<string, unknown>>,
+  copies: Copies
+): Step | undefined => {
   const path = text(operation.path)
   const from = text(operation.from)
   // A missing value is a null one.
@@ -135,24 +181,25 @@ const applyOperation = (target: unknown, operation: Partial<Record<string, unkno
   if (path === undefined) return undefined
   switch (operation.op as JsonPatchOperation["op"] | undefined) {
     case "add":
-      return add(target, path, value)
+      return add(copies, target, path, value)
     case "remove":
-      return edit(target, path, remove)
+      return edit(copies, target, path, remove)
     case "replace":
       if (path === "") return isObject(value) || isList(value) ? step(value) : undefined
-      return edit(target, path, (parent, key) => replace(parent, key, value))
+      return edit(copies, target, path, (copies, parent, key) => replace(copies, parent, key, value))
     case "test":
       return test(target, path, value) ? step(target) : undefined
     case "move": {
       const moved = from === undefined ? undefined : read(target, from)
       if (from === undefined || moved === undefined) return undefined
-      const without = edit(target, from, remove)
-      return without === undefined ? undefined : add(without.value, path, moved.value)
+      const without = edit(copies, target, from, remove)
+      return without === undefined ? undefined : add(copies, without.value, path, moved.value)
     }
     case "copy": {
       const source = from === undefined ? undefined : read(target, from)
       if (source === undefined) return undefined
-      const added = add(target, path, source.value)
+      // What stands in two places must not change in both.
+      const added = add(copies, target, path, structuredClone(source.value))
       return added === undefined
         ? undefined
         : { value: added.value, copied: (JSON.stringify(source.value) ?? "").length }
@@ -167,26 +214,37 @@ const test = (target: unknown, path: string, value: unknown): boolean => {
   return found !== undefined && equals(found.value, value)
 }
 
-const add = (target: unknown, path: string, value: unknown): Step | undefined =>
-  edit(target, path, (parent, key) => {
-    if (!isList(parent)) return withEntry(parent, key, value)
+const add = (copies: Copies, target: unknown, path: string, value: unknown): Step | undefined =>
+  edit(copies, target, path, (copies, parent, key) => {
+    if (!isList(parent)) return withEntry(copies, parent, key, value)
     const index = key === "-" ? parent.length : indexIn(key, parent.length + 1)
-    return index === undefined ? undefined : parent.toSpliced(index, 0, value)
+    if (index === undefined) return undefined
+    const own = ownList(copies, parent)
+    own.splice(index, 0, value)
+    return own
   })
 
-const remove = (parent: Container, key: string): Container | undefined => {
-  if (!isList(parent)) return Object.hasOwn(parent, key) ? withoutEntry(parent, key) : undefined
-  const index = indexIn(key, parent.length)
-  return index === undefined ? undefined : parent.toSpliced(index, 1)
-}
-
-const replace = (parent: Container, key: string, value: unknown): Container | undefined => {
+const remove = (copies: Copies, parent: Container, key: string): Container | undefined => {
   if (!isList(parent)) {
-    return Object.hasOwn(parent, key) && equals(parent[key], value) ? parent : withEntry(parent, key, value)
+    if (!Object.hasOwn(parent, key)) return undefined
+    const own = ownObject(copies, parent)
+    delete own[key]
+    return own
   }
   const index = indexIn(key, parent.length)
   if (index === undefined) return undefined
-  return equals(parent[index], value) ? parent : parent.with(index, value)
+  const own = ownList(copies, parent)
+  own.splice(index, 1)
+  return own
+}
+
+const replace = (copies: Copies, parent: Container, key: string, value: unknown): Container | undefined => {
+  if (!isList(parent)) {
+    return Object.hasOwn(parent, key) && equals(parent[key], value) ? parent : withEntry(copies, parent, key, value)
+  }
+  const index = indexIn(key, parent.length)
+  if (index === undefined) return undefined
+  return equals(parent[index], value) ? parent : withItem(copies, parent, index, value)
 }
 
 type Container = JsonObject | ReadonlyArray<unknown>
@@ -225,21 +283,24 @@ const read = (target: unknown, path: string): { readonly value: unknown } | unde
 }
 
 const edit = (
+  copies: Copies,
   target: unknown,
   path: string,
-  change: (parent: Container, key: string) => Container | undefined
+  change: (copies: Copies, parent: Container, key: string) => Container | undefined
 ): Step | undefined => {
   const keys = tokens(path)
   if (keys === undefined) return undefined
   const go = (node: unknown, at: number): Container | undefined => {
     if (!isContainer(node)) return undefined
     const key = keys[at]!
-    if (at === keys.length - 1) return change(node, key)
+    if (at === keys.length - 1) return change(copies, node, key)
     const below = child(node, key)
     const next = below === undefined ? undefined : go(below.value, at + 1)
     if (below === undefined || next === undefined) return undefined
     if (next === below.value) return node
-    return isList(node) ? node.with(indexIn(key, node.length)!, next) : withEntry(node as JsonObject, key, next)
+    return isList(node)
+      ? withItem(copies, node, indexIn(key, node.length)!, next)
+      : withEntry(copies, node as JsonObject, key, next)
   }
   const value = go(target, 0)
   return value === undefined ? undefined : step(value)

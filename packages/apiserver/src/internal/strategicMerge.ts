@@ -6,7 +6,7 @@
  * Caveat: where a patch names a list both to merge and to delete from, a real server takes them by chance; here in the patch's order.
  */
 import { goType, goValue } from "./goText.ts"
-import { equals, isList, isObject, type JsonObject, withEntry, withoutEntry } from "./json.ts"
+import { Draft, equals, isList, isObject, type JsonObject, mapEntries, withoutEntry } from "./json.ts"
 import * as Refusal from "./refusal.ts"
 import type { Schema } from "./schema.ts"
 
@@ -57,22 +57,22 @@ const mergeMap = (schema: Schema, target: JsonObject, patch: JsonObject): JsonOb
     if (patch[directive] === "delete") return {}
     throw unknownDirective(patch[directive], patch)
   }
-  let out = retained(target, patch)
+  const draft = new Draft(retained(target, patch))
   const done = new Set([retainKeys])
   for (const [key, order] of Object.entries(patch)) {
     if (!key.startsWith(ordering)) continue
     const field = fieldOf(key, ordering, "setElementOrder list")
     done.add(key).add(field)
-    const list = ordered(schema, field, out, patch, order)
-    if (list !== undefined) out = withEntry(out, field, list)
+    const list = ordered(schema, field, draft.now, patch, order)
+    if (list !== undefined) draft.set(field, list)
   }
   for (const [key, value] of Object.entries(patch)) {
     if (done.has(key)) continue
     const isDeletion = key.startsWith(deletion)
     const field = isDeletion ? fieldOf(key, deletion, "primitive list") : key
-    out = mergeMember(schema, out, field, value, isDeletion)
+    mergeMember(schema, draft, field, value, isDeletion)
   }
-  return out
+  return draft.now
 }
 
 /** Of `$setElementOrder/ports`, `ports`. */
@@ -86,43 +86,34 @@ const retained = (target: JsonObject, patch: JsonObject): JsonObject => {
   if (!Object.hasOwn(patch, retainKeys)) return target
   const kept = patch[retainKeys]
   if (!isList(kept)) throw badFormat("retainKeys")
+  const names = new Set(kept)
   for (const [key, value] of Object.entries(patch)) {
     if (key === retainKeys || value === null || key.startsWith(deletion) || key.startsWith(ordering)) continue
-    if (!kept.includes(key)) throw badFormat("retainKeys")
+    if (!names.has(key)) throw badFormat("retainKeys")
   }
-  return Object.keys(target).reduce((out, key) => (kept.includes(key) ? out : withoutEntry(out, key)), target)
+  return mapEntries(target, (value, key) => (names.has(key) ? value : undefined))
 }
 
 const formOf = (value: unknown): string =>
   value === null ? "null" : isList(value) ? "list" : isObject(value) ? "map" : typeof value
 
-const mergeMember = (
-  schema: Schema,
-  target: JsonObject,
-  field: string,
-  value: unknown,
-  isDeletion: boolean
-): JsonObject => {
-  if (value === null) return withoutEntry(target, field)
-  const present = Object.hasOwn(target, field) ? target[field] : undefined
+const mergeMember = (schema: Schema, draft: Draft, field: string, value: unknown, isDeletion: boolean): void => {
+  if (value === null) return draft.delete(field)
+  const present = Object.hasOwn(draft.now, field) ? draft.now[field] : undefined
   if (present === undefined || formOf(present) !== formOf(value)) {
-    if (isDeletion) return target
+    if (isDeletion) return
     const { keep, value: own } = withoutDirectives(withoutNulls(value))
-    return keep ? withEntry(target, field, own) : withoutEntry(target, field)
+    return keep ? draft.set(field, own) : draft.delete(field)
   }
   if (isObject(present) && isObject(value)) {
     const own = lookUp(schema, field)
-    return withEntry(target, field, isReplaced(own) ? value : mergeMap(own, present, value))
+    return draft.set(field, isReplaced(own) ? value : mergeMap(own, present, value))
   }
   if (isList(present) && isList(value)) {
     const own = lookUpList(schema, field)
-    return withEntry(
-      target,
-      field,
-      isMerged(own) || isDeletion ? mergeLists(own, present, value, isDeletion).list : value
-    )
+    return draft.set(field, isMerged(own) || isDeletion ? mergeLists(own, present, value, isDeletion).list : value)
   }
-  return equals(present, value) ? target : withEntry(target, field, value)
+  if (!equals(present, value)) draft.set(field, value)
 }
 
 const strategies = (schema: Schema): ReadonlyArray<string> =>
@@ -198,17 +189,19 @@ interface Merged {
 const mergeLists = (schema: Schema, target: List, patch: List, isDeletion: boolean): Merged => {
   if (target.length === 0 && patch.length === 0) return { list: target, live: target }
   if (itemForm(target, patch) !== "map") {
-    if (isDeletion) return { list: target.filter((item) => !patch.includes(item)), live: target }
+    const gone = new Set(patch)
+    if (isDeletion) return { list: target.filter((item) => !gone.has(item)), live: target }
     return { list: arranged([...new Set([...target, ...patch])], patch, target, ""), live: target }
   }
   const key = mergeKeyOf(schema)
   if (key === "") throw Refusal.internal("cannot merge lists without merge key for struct")
   const special = withSpecial(target as ReadonlyArray<JsonObject>, patch as ReadonlyArray<JsonObject>, key)
   const merged = [...special.target]
+  const places = placesOf(merged, key)
   for (const item of special.patch) {
     if (!Object.hasOwn(item, key)) throw noMergeKey(item, key)
-    const at = indexOf(merged, item, key)
-    if (at < 0) merged.push(item)
+    const at = places.get(item[key])
+    if (at === undefined) places.set(item[key], merged.push(item) - 1)
     else merged[at] = mergeMap(schema.items ?? {}, merged[at]!, item)
   }
   return {
@@ -225,14 +218,14 @@ interface Special {
 
 /** Does what the items with a directive say, and takes them out. */
 const withSpecial = (target: ReadonlyArray<JsonObject>, patch: ReadonlyArray<JsonObject>, key: string): Special => {
-  let left = target
+  const gone = new Set<unknown>()
   let isReplaced = false
   for (const item of patch) {
     if (!Object.hasOwn(item, directive)) continue
     switch (item[directive]) {
       case "delete":
         if (!Object.hasOwn(item, key)) throw noMergeKey(item, key)
-        left = left.filter((one) => one[key] !== item[key])
+        gone.add(item[key])
         break
       case "replace":
         isReplaced = true
@@ -244,14 +237,22 @@ const withSpecial = (target: ReadonlyArray<JsonObject>, patch: ReadonlyArray<Jso
     }
   }
   const plain = patch.filter((item) => !Object.hasOwn(item, directive))
-  return isReplaced ? { target: plain, patch: [], isReplaced } : { target: left, patch: plain, isReplaced }
+  if (isReplaced) return { target: plain, patch: [], isReplaced }
+  return { target: gone.size === 0 ? target : target.filter((one) => !gone.has(one[key])), patch: plain, isReplaced }
 }
 
 /** What tells an item from others: itself, or the member that is the merge key. */
 const identity = (item: unknown, key: string): unknown => (key === "" ? item : isObject(item) ? item[key] : null)
 
-const indexOf = (list: List, item: unknown, key: string): number =>
-  list.findIndex((one) => identity(one, key) === identity(item, key))
+/** Where each item of a list stands first; looked up, since lists may be long. */
+const placesOf = (list: List, key: string): Map<unknown, number> => {
+  const places = new Map<unknown, number>()
+  for (const [index, item] of list.entries()) {
+    const own = identity(item, key)
+    if (!places.has(own)) places.set(own, index)
+  }
+  return places
+}
 
 /** What `order` names in its order, the rest in that of the live list, and each of the rest before the first that followed it there. */
 const arranged = (merged: List, order: List, live: List, key: string): List => {
@@ -261,16 +262,19 @@ const arranged = (merged: List, order: List, live: List, key: string): List => {
       if (!Object.hasOwn(item, key)) throw noMergeKey(item, key)
     }
   }
-  const by = (list: List) => (a: unknown, b: unknown) => indexOf(list, a, key) - indexOf(list, b, key)
-  const named = merged.filter((item) => indexOf(order, item, key) >= 0).toSorted(by(order))
-  const rest = merged.filter((item) => indexOf(order, item, key) < 0).toSorted(by(live))
+  const inOrder = placesOf(order, key)
+  const inLive = placesOf(live, key)
+  const place = (places: Map<unknown, number>, item: unknown): number => places.get(identity(item, key)) ?? -1
+  const by = (places: Map<unknown, number>) => (a: unknown, b: unknown) => place(places, a) - place(places, b)
+  const named = merged.filter((item) => place(inOrder, item) >= 0).toSorted(by(inOrder))
+  const rest = merged.filter((item) => place(inOrder, item) < 0).toSorted(by(inLive))
   const out: Array<unknown> = []
   let at = 0
   for (const item of named) {
-    const place = indexOf(live, item, key)
+    const before = place(inLive, item)
     const comesBefore = (one: unknown): boolean => {
-      const own = indexOf(live, one, key)
-      return own >= 0 && own < place
+      const own = place(inLive, one)
+      return own >= 0 && own < before
     }
     while (at < rest.length && comesBefore(rest[at])) out.push(rest[at++])
     out.push(item)
