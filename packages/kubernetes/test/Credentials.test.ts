@@ -9,7 +9,7 @@ import { TestClock } from "effect/testing"
 import * as Credentials from "../src/Credentials.ts"
 import * as InCluster from "../src/internal/inCluster.ts"
 import { KubernetesError } from "../src/KubernetesError.ts"
-import { makeCertificate } from "./certificate.ts"
+import { makeCertificate } from "@fixpoint/apiserver/Certificate"
 import { clientOf, configMap, configMaps, json, serve } from "./scriptedServer.ts"
 
 const broken = new KubernetesError({ reason: "NoCredentials", message: "the file is away" })

@@ -6,7 +6,7 @@ import type { ApiError } from "@fixpoint/core/ApiError"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import { makeCertificate } from "./certificate.ts"
+import { makeCertificate } from "@fixpoint/apiserver/Certificate"
 import { answer, type Attack, chanceOf, chunk, chunkedHead, lastChunk, serveRaw } from "./hostileServer.ts"
 import { clientOf, configMap, configMaps, until } from "./scriptedServer.ts"
 

@@ -11,7 +11,7 @@ import * as Redacted from "effect/Redacted"
 import { TestClock } from "effect/testing"
 import * as Kubernetes from "../src/Kubernetes.ts"
 import type { KubernetesError } from "../src/KubernetesError.ts"
-import { makeCertificate } from "./certificate.ts"
+import { makeCertificate } from "@fixpoint/apiserver/Certificate"
 import { configMap, configMaps, json, serve } from "./scriptedServer.ts"
 
 const folder = Effect.acquireRelease(

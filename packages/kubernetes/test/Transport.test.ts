@@ -8,7 +8,7 @@ import * as Scope from "effect/Scope"
 import * as Undici from "undici"
 import * as Credentials from "../src/Credentials.ts"
 import * as Transport from "../src/Transport.ts"
-import { makeCertificate } from "./certificate.ts"
+import { makeCertificate } from "@fixpoint/apiserver/Certificate"
 import { json, serve, serveProxy, until } from "./scriptedServer.ts"
 
 const transportTo = (server: string, access: Credentials.Access, options?: Transport.TransportOptions) =>

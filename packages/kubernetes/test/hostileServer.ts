@@ -5,7 +5,7 @@
 import { type AddressInfo, createServer, type Socket } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
 import * as Effect from "effect/Effect"
-import type { Certificate } from "./certificate.ts"
+import type { Certificate } from "@fixpoint/apiserver/Certificate"
 
 /** Numbers and bytes that a seed decides. */
 export interface Chance {

@@ -8,7 +8,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Kubernetes from "../src/Kubernetes.ts"
-import type { Certificate } from "./certificate.ts"
+import type { Certificate } from "@fixpoint/apiserver/Certificate"
 
 export const configMaps: Resource = {
   group: "",
