@@ -7,11 +7,11 @@
  * Assumptions: everybody with a token is trusted; the port is reached from this machine alone.
  *
  * Caveats:
- * - HTTP/1.1 only. Clients open a connection for each watch, which Node serves well; Node's HTTP/2 costs twice the CPU a request, and one connection
- *   carrying all watches would let one slow reader hold up the others.
- * - A body may nest 500 levels deep (the real server: 10,000), have 32,768 keys and items, and be 128 KiB long where it is YAML and not JSON; a head may
- *   have 16 KiB. What takes long (bodies over 16 KiB, collections of more than 1,000 objects) is done one after another with rests between, so that others are
- *   served meanwhile.
+ * - HTTP/1.1 only: every client of Kubernetes speaks it, and each watch then has a connection and a backlog of its own.
+ * - A body may nest 500 levels deep (the real server: 10,000) and have 32,768 keys and items; where it is YAML and not JSON, which is read as YAML 1.2,
+ *   64 KiB and some 1,000 lines. A head may have 16 KiB.
+ * - What takes long (bodies over 16 KiB, collections of more than 1,000 objects) is done one after another with rests between, so that others are served
+ *   meanwhile; past 1,000 that wait it is 429.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"

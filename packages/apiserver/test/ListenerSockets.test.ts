@@ -166,7 +166,7 @@ describe("fairness", () => {
       const inbox = makeInbox(100)
       const seen: Array<string> = []
       const send = (name: string) => {
-        const incoming = Object.assign(new PassThrough(), { headers: {} })
+        const incoming = Object.assign(new PassThrough(), { headers: {}, socket: new PassThrough() })
         inbox.read(
           incoming as never,
           (bytes) => seen.push(`${name} ${typeof bytes === "number" ? bytes : bytes.length}`),

@@ -55,11 +55,10 @@ export const makeTurns = (now: () => number = () => performance.now()): Turns =>
   let scheduled = false
   const work = (): void => {
     const until = now() + stretchMost
-    let count = 0
     for (const job of waiting) {
       waiting.delete(job)
       job()
-      if (++count % 16 === 0 && now() > until) break
+      if (now() > until) break
     }
     scheduled = waiting.size > 0
     if (scheduled) setImmediate(work)

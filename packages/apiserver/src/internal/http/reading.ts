@@ -3,8 +3,8 @@ import type * as http from "node:http"
 import { bodyMost } from "../machine.ts"
 import * as Refusal from "../refusal.ts"
 
-/** What is thrown away of a body that is not wanted, so that its sender reads the answer before the connection closes. */
-const discardMost = 67_108_864
+/** A body that is not wanted is not read on, so that its sender can read the answer before the connection goes, after so many milliseconds. */
+const lingerMillis = 1_000
 
 /** Of all bodies on their way together, in bytes: past it senders are asked to come again (429). */
 const waitingMost = 268_435_456
@@ -23,12 +23,10 @@ export interface Inbox {
   readonly waiting: () => number
 }
 
-const discard = (incoming: http.IncomingMessage): void => {
-  let discarded = 0
-  incoming.on("data", (chunk: Buffer) => {
-    discarded += chunk.length
-    if (discarded > discardMost) incoming.socket.destroy()
-  })
+const leaveUnread = (incoming: http.IncomingMessage): void => {
+  // A listener keeps Node from reading it to its end by itself.
+  incoming.on("data", () => undefined).pause()
+  setTimeout(() => incoming.socket.destroy(), lingerMillis).unref()
 }
 
 export const makeInbox = (most: number = waitingMost): Inbox => {
@@ -38,7 +36,7 @@ export const makeInbox = (most: number = waitingMost): Inbox => {
     read: (incoming, use, refused) => {
       const announced = Number(incoming.headers["content-length"] ?? 0)
       if (announced > bodyMost) {
-        discard(incoming)
+        leaveUnread(incoming)
         return use(announced)
       }
       let chunks: Array<Buffer> = []
@@ -56,7 +54,7 @@ export const makeInbox = (most: number = waitingMost): Inbox => {
         const counted = size
         release()
         incoming.off("data", take).off("end", finish).off("close", release)
-        discard(incoming)
+        leaveUnread(incoming)
         if (counted > bodyMost) use(counted)
         else refused(Refusal.tooManyRequests())
       }
