@@ -350,6 +350,55 @@ const numbers: Attack = {
   }
 }
 
+const manyChanges: Attack = {
+  name: "patches of ten thousand changes",
+  run: async (target, scale) => {
+    const keys = (count: number, value: string): string =>
+      Array.from({ length: count }, (_, i) => `"k${i}":${value}`).join(",")
+    await speak(target.port, [
+      post(
+        target,
+        `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"patched"},"data":{${keys(15_000, '"v"')}}}`
+      )
+    ])
+    const bodies: ReadonlyArray<readonly [type: string, body: string]> = [
+      [
+        "application/json-patch+json",
+        `[${Array.from({ length: 8_000 }, (_, i) => `{"op":"add","path":"/data/n${i}","value":"x"}`).join(",")}]`
+      ],
+      [
+        "application/json-patch+json",
+        `[${Array.from({ length: 8_000 }, () => `{"op":"copy","from":"/data/k1","path":"/data/k2"}`).join(",")}]`
+      ],
+      [
+        "application/json-patch+json",
+        `[${Array.from({ length: 8_000 }, () => `{"op":"test","path":"/data/k1","value":"v"}`).join(",")}]`
+      ],
+      ["application/merge-patch+json", `{"data":{${keys(30_000, '"w"')}}}`],
+      ["application/merge-patch+json", `{"data":{${keys(30_000, "null")}}}`],
+      ["application/strategic-merge-patch+json", `{"data":{${keys(30_000, '"u"')}}}`],
+      [
+        "application/apply-patch+yaml",
+        `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"patched"},"data":{${keys(30_000, '"a"')}}}`
+      ]
+    ]
+    const heard = await each(
+      many(10, scale).flatMap(() => bodies),
+      2,
+      ([type, body]) =>
+        speak(
+          target.port,
+          [request(target, "PATCH", `${maps}/patched?fieldManager=x&force=true`, body, { "content-type": type })],
+          {
+            patienceMillis: 30_000
+          }
+        )
+    )
+    await speak(target.port, [request(target, "DELETE", `${maps}/patched`)])
+    return tollOf(heard, expectCodes("a large patch", heard, [200, 400, 404, 413, 422]))
+  }
+}
+
 const protobufs: Attack = {
   name: "protobuf of random bytes",
   run: async (target, scale) => {
@@ -773,6 +822,7 @@ export const attacks: ReadonlyArray<Attack> = [
   yamlBombs,
   largeBodies,
   numbers,
+  manyChanges,
   protobufs,
   prototypes,
   patterns,
