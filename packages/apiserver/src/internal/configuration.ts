@@ -4,7 +4,7 @@ import type { KubeObject } from "@fixpoint/core/KubeObject"
 import type { KindRules } from "./definition.ts"
 import { equals, isList, isObject } from "./json.ts"
 import { bytes } from "./objectMeta.ts"
-import { fieldForbidden, fieldInvalid, fieldTooLong } from "./refusal.ts"
+import { fieldForbidden, fieldInvalid, fieldRequired, fieldTooLong } from "./refusal.ts"
 
 const valuesMost = 1_048_576
 const keyPattern = /^[-._a-zA-Z0-9]+$/
@@ -43,6 +43,7 @@ const immutable = (object: KubeObject, live: KubeObject | undefined, fields: Rea
 export const configMapRules: KindRules = {
   // Empty maps are not stored, and a null value is an empty text (F107).
   defaults: (object) => textOf(withoutEmpty(object, ["data", "binaryData"])),
+  undecodable: ({ binaryData }) => notBytes(binaryData),
   validate: (object, live) => [
     ...keyCauses(object, "data"),
     ...duplicateCauses(object),
@@ -75,6 +76,39 @@ const withoutEmpty = (object: KubeObject, fields: ReadonlyArray<string>): KubeOb
   return Object.fromEntries(Object.entries(object).filter(([key]) => !empty.includes(key))) as unknown as KubeObject
 }
 
+/** What a Secret of a type must hold: one key of each list at least. */
+const contents: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
+  "kubernetes.io/basic-auth": [["username", "password"]],
+  "kubernetes.io/dockercfg": [[".dockercfg"]],
+  "kubernetes.io/dockerconfigjson": [[".dockerconfigjson"]],
+  "kubernetes.io/ssh-auth": [["ssh-privatekey"]],
+  "kubernetes.io/tls": [["tls.crt"], ["tls.key"]]
+}
+
+const accountName = "kubernetes.io/service-account.name"
+
+const contentCauses = ({ data, metadata, type }: KubeObject): ReadonlyArray<StatusCause> => {
+  if (type === "kubernetes.io/service-account-token") {
+    return metadata.annotations?.[accountName] ? [] : [fieldRequired(`metadata.annotations[${accountName}]`)]
+  }
+  const held = isObject(data) ? data : {}
+  // A private key says something.
+  const has = (key: string): boolean => (key === "ssh-privatekey" ? Boolean(held[key]) : Object.hasOwn(held, key))
+  return (contents[String(type)] ?? [])
+    .filter((keys) => !keys.some(has))
+    .flatMap((keys) => keys.map((key) => fieldRequired(`data[${key}]`)))
+}
+
+/** Go's text of the first value that is no base64. */
+const notBytes = (values: unknown): string | undefined => {
+  if (!isObject(values)) return undefined
+  for (const value of Object.values(values)) {
+    const at = typeof value === "string" ? base64Mistake(value) : undefined
+    if (at !== undefined) return `illegal base64 data at input byte ${at}`
+  }
+  return undefined
+}
+
 export const secretRules: KindRules = {
   // A write that is no apply owns what it says in stringData as data (F109).
   defaults: (secret) => {
@@ -88,17 +122,11 @@ export const secretRules: KindRules = {
       type: rest.type ?? "Opaque"
     } as KubeObject
   },
-  undecodable: ({ data }) => {
-    if (!isObject(data)) return undefined
-    for (const value of Object.values(data)) {
-      const at = typeof value === "string" ? base64Mistake(value) : undefined
-      if (at !== undefined) return `illegal base64 data at input byte ${at}`
-    }
-    return undefined
-  },
+  undecodable: ({ data }) => notBytes(data),
   validate: (object, live) => [
     ...keyCauses(object, "data"),
     ...(sizeOf(object.data) > valuesMost ? [fieldTooLong("data", valuesMost)] : []),
+    ...contentCauses(object),
     ...(live !== undefined && object.type !== live.type
       ? [fieldInvalid("type", object.type, "field is immutable")]
       : []),

@@ -156,11 +156,10 @@ export const withConditions = (crd: KubeObject, conditions: ReadonlyArray<Condit
     const same = before.find(({ status, type }) => type === condition.type && status === condition.status)
     return { ...condition, lastTransitionTime: same?.lastTransitionTime ?? now }
   })
-  const types = new Set(conditions.map(({ type }) => type))
-  return {
-    ...crd,
-    status: { ...status, conditions: [...before.filter(({ type }) => !types.has(text(type))), ...set] }
-  }
+  const changed = new Map<unknown, JsonObject>(set.map((condition) => [condition.type, condition]))
+  const known = before.map((condition) => changed.get(condition.type) ?? condition)
+  const added = set.filter(({ type }) => !before.some((condition) => condition.type === type))
+  return { ...crd, status: { ...status, conditions: [...known, ...added] } }
 }
 
 /** Which of its names another accepted CRD of the group has taken (F132). */

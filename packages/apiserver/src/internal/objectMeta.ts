@@ -213,7 +213,7 @@ export const nameMistakes = (name: string, rule: NameRule): ReadonlyArray<string
   }
   return [
     ...(name.length > most ? [`must be no more than ${most} ${most === 63 ? "bytes" : "characters"}`] : []),
-    ...(pattern.test(name) ? [] : [text])
+    ...(pattern.test(name) ? [] : [rule === "label" && subdomainPattern.test(name) ? "must not contain dots" : text])
   ]
 }
 

@@ -68,14 +68,27 @@ const address = (below: (bound: number) => number): string => {
   return `10.0.${n >> 8}.${n & 255}`
 }
 
-const targetPortCauses = (ports: unknown): ReadonlyArray<StatusCause> => {
+const isPort = (value: unknown): boolean => typeof value !== "number" || (value >= 1 && value <= 65_535)
+
+const portCauses = (ports: unknown): ReadonlyArray<StatusCause> => {
   if (!isList(ports)) return []
   return ports.flatMap((port, i): ReadonlyArray<StatusCause> => {
-    if (!isObject(port) || typeof port.targetPort !== "string") return []
-    const field = `spec.ports[${i}].targetPort`
-    return /[a-z]/.test(port.targetPort)
-      ? []
-      : [fieldInvalid(field, port.targetPort, "must contain at least one letter (a-z)")]
+    if (!isObject(port)) return []
+    const at = `spec.ports[${i}]`
+    const outOf = (field: "port" | "targetPort"): ReadonlyArray<StatusCause> =>
+      isPort(port[field] ?? 0)
+        ? []
+        : [fieldInvalid(`${at}.${field}`, port[field] ?? 0, "must be between 1 and 65535, inclusive")]
+    const isNameless = ports.length > 1 && (port.name === undefined || port.name === "")
+    const { targetPort } = port
+    return [
+      ...(isNameless ? [fieldRequired(`${at}.name`)] : []),
+      ...outOf("port"),
+      ...outOf("targetPort"),
+      ...(typeof targetPort === "string" && !/[a-z]/.test(targetPort)
+        ? [fieldInvalid(`${at}.targetPort`, targetPort, "must contain at least one letter (a-z)")]
+        : [])
+    ]
   })
 }
 
@@ -121,7 +134,7 @@ export const serviceRules: KindRules = {
     const portless = !isList(spec.ports) || spec.ports.length === 0
     return [
       ...(portless && !headless && spec.type !== "ExternalName" ? [fieldRequired("spec.ports")] : []),
-      ...targetPortCauses(spec.ports),
+      ...portCauses(spec.ports),
       ...(before !== undefined && before.clusterIP !== undefined && before.clusterIP !== spec.clusterIP
         ? [fieldInvalid("spec.clusterIPs[0]", [spec.clusterIP], "may not change once set")]
         : [])
