@@ -75,12 +75,18 @@ const answerBytesMax = 64 * 1024 * 1024
 /** Tokens that are kept out of texts: the latest ones, since an answer may come after a renewal. */
 const tokensMax = 8
 
-const remember = (tokens: Set<string>, { headers }: Access): void => {
-  const token = headers.authorization?.replace(/^\S+ +/, "")
-  if (token === undefined || token === "" || tokens.has(token)) return
-  const [oldest] = tokens
-  if (tokens.size >= tokensMax && oldest !== undefined) tokens.delete(oldest)
-  tokens.add(token)
+const makeTokens = () => {
+  const tokens = new Set<string>()
+  return {
+    remember: ({ headers }: Access): void => {
+      const token = headers.authorization?.replace(/^\S+ +/, "")
+      if (token === undefined || token === "" || tokens.has(token)) return
+      const [oldest] = tokens
+      if (tokens.size >= tokensMax && oldest !== undefined) tokens.delete(oldest)
+      tokens.add(token)
+    },
+    conceal: (text: string): string => [...tokens].reduce((shown, token) => shown.replaceAll(token, "***"), text)
+  }
 }
 
 /** Opens no connection before the first request; closing the scope ends all exchanges. */
@@ -93,7 +99,7 @@ export const make = (
     const userAgent = options.userAgent ?? "fixpoint"
     const { origin, pathname } = new URL(credentials.server)
     const base = pathname.replace(/\/+$/, "")
-    const tokens = new Set<string>()
+    const tokens = makeTokens()
 
     const pools = makePools({
       origin,
@@ -104,7 +110,7 @@ export const make = (
     yield* Effect.addFinalizer(() => Effect.promise(pools.destroy))
 
     const optionsOf = (request: HttpRequest, access: Access): Dispatcher.DispatchOptions => {
-      remember(tokens, access)
+      tokens.remember(access)
       return {
         origin,
         method: request.method,
@@ -145,7 +151,7 @@ export const make = (
 
     return {
       origin,
-      conceal: (text) => [...tokens].reduce((shown, token) => shown.replaceAll(token, "***"), text),
+      conceal: tokens.conceal,
       request: (request) =>
         admitted<Whole, never>((access) =>
           whole(pools.pair(access.tls).requests, optionsOf(request, access), {
