@@ -15,6 +15,9 @@ import { conclude, type Site, type Visit } from "./site.ts"
 /** Bodies of this many bytes and more are compressed for those who can read it (F167). */
 const gzipLeast = 131_072
 
+/** How long a sender whose body is not wanted has for reading the answer, before the connection goes. */
+const lingerMillis = 1_000
+
 /** Indented for those who ask, and for people with curl (F53). */
 const isPretty = ({ incoming, url }: Visit, form: Accept.Form): boolean => {
   const wish = url.query.pretty
@@ -77,8 +80,15 @@ export const sendBytes = (
   if (sniffless(code, encoded)) headers["X-Content-Type-Options"] = "nosniff"
   const finish = (bytes: Buffer): void => {
     headers["Content-Length"] = bytes.length
-    outgoing.writeHead(code, headers)
-    site.outbox.send(outgoing, bytes)
+    if (site.inbox.isUnread(incoming)) {
+      outgoing.writeHead(code, { ...headers, Connection: "close" })
+      outgoing.write(bytes)
+      // Closing at once would reset the connection under a sender that has not read this yet.
+      setTimeout(() => outgoing.destroy(), lingerMillis).unref()
+    } else {
+      outgoing.writeHead(code, headers)
+      site.outbox.send(outgoing, bytes)
+    }
     conclude(site, visit, code, bytes.length)
   }
   if (encoded.bytes.length < gzipLeast || !/\bgzip\b/.test(String(incoming.headers["accept-encoding"] ?? ""))) {

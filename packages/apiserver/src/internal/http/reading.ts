@@ -3,9 +3,6 @@ import type * as http from "node:http"
 import { bodyMost } from "../machine.ts"
 import * as Refusal from "../refusal.ts"
 
-/** A body that is not wanted is not read on, so that its sender can read the answer before the connection goes, after so many milliseconds. */
-const lingerMillis = 1_000
-
 /** Of all bodies on their way together, in bytes: past it senders are asked to come again (429). */
 const waitingMost = 268_435_456
 
@@ -19,19 +16,22 @@ export interface Inbox {
     use: (bytes: Buffer | number) => void,
     refused: (refusal: Refusal.Refusal) => void
   ) => void
+  /** The body was not wanted and is left unread: the connection must not serve another request. */
+  readonly isUnread: (incoming: http.IncomingMessage) => boolean
   /** Bytes that wait for the rest of their body. */
   readonly waiting: () => number
 }
 
-const leaveUnread = (incoming: http.IncomingMessage): void => {
-  // A listener keeps Node from reading it to its end by itself.
-  incoming.on("data", () => undefined).pause()
-  setTimeout(() => incoming.socket.destroy(), lingerMillis).unref()
-}
-
 export const makeInbox = (most: number = waitingMost): Inbox => {
   let waiting = 0
+  const unread = new WeakSet<http.IncomingMessage>()
+  const leaveUnread = (incoming: http.IncomingMessage): void => {
+    unread.add(incoming)
+    // A listener keeps Node from reading it to its end by itself.
+    incoming.on("data", () => undefined).pause()
+  }
   return {
+    isUnread: (incoming) => unread.has(incoming),
     waiting: () => waiting,
     read: (incoming, use, refused) => {
       const announced = Number(incoming.headers["content-length"] ?? 0)
