@@ -4,13 +4,13 @@ import { networkPolicyRules, priorityClassRules } from "./clusterRules.ts"
 import { customResourceDefinitionRules } from "./customResources.ts"
 import type { Definition } from "./definition.ts"
 import * as Events from "./events.ts"
-import { autoscalerRules, jobRules } from "./jobs.ts"
+import { autoscalerRules, cronJobRules, jobRules } from "./jobs.ts"
 import { podKindRules } from "./pods.ts"
 import { leaseRules } from "./leases.ts"
 import { namespaceRules } from "./namespaces.ts"
 import { configMapRules, secretRules, serviceAccountRules } from "./configuration.ts"
 import { serviceRules } from "./services.ts"
-import { daemonSetRules, deploymentRules, persistentVolumeClaimRules, podRules } from "./workloads.ts"
+import { daemonSetRules, deploymentRules, persistentVolumeClaimRules, replicaRules } from "./workloads.ts"
 
 const kinds: ReadonlyArray<BuiltIn> = [
   {
@@ -129,7 +129,7 @@ const kinds: ReadonlyArray<BuiltIn> = [
     status: true,
     generation: "spec",
     scale: true,
-    rules: podRules(["template", "spec"]),
+    rules: replicaRules,
     first: { replicas: 0 }
   },
   {
@@ -142,7 +142,7 @@ const kinds: ReadonlyArray<BuiltIn> = [
     status: true,
     generation: "spec",
     scale: true,
-    rules: podRules(["template", "spec"]),
+    rules: replicaRules,
     first: { replicas: 0, availableReplicas: 0 }
   },
   {
@@ -178,7 +178,7 @@ const kinds: ReadonlyArray<BuiltIn> = [
     categories: ["all"],
     status: true,
     generation: "spec",
-    rules: podRules(["jobTemplate", "spec", "template", "spec"]),
+    rules: cronJobRules,
     first: {}
   },
   {

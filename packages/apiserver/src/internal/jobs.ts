@@ -2,6 +2,7 @@
 import type { KubeObject } from "@fixpoint/core/KubeObject"
 import type { KindRules } from "./definition.ts"
 import { equals, isList, isObject, type JsonObject } from "./json.ts"
+import { fieldInvalid } from "./refusal.ts"
 import { podRules } from "./workloads.ts"
 
 const object = (value: unknown): JsonObject => (isObject(value) ? value : {})
@@ -33,7 +34,7 @@ const withSelector = (job: KubeObject): JsonObject => {
   }
 }
 
-const common = podRules(["template", "spec"])
+const common = podRules(["template", "spec"], undefined, true)
 
 /** One Pod, once, unless it says how many; labelled as they are. What CronJobs make Jobs of has none of this yet. */
 const withDefaults = (job: KubeObject): KubeObject => {
@@ -59,6 +60,7 @@ const withDefaults = (job: KubeObject): KubeObject => {
 }
 
 export const jobRules: KindRules = {
+  ...common,
   defaults: (job) => withDefaults(common.defaults!(job)),
   prepare: (job, live) => {
     if (live !== undefined) return job
@@ -67,6 +69,27 @@ export const jobRules: KindRules = {
     const isShared = equals(job.metadata.labels, object(object(object(job.spec).template).metadata).labels)
     const labels = object(object(spec.template).metadata).labels as Labels
     return { ...job, ...(isShared && { metadata: { ...job.metadata, labels } }), spec, status: object(job.status) }
+  }
+}
+
+const made = podRules(["jobTemplate", "spec", "template", "spec"], undefined, true)
+
+export const cronJobRules: KindRules = {
+  ...made,
+  validate: (job, live, request) => {
+    if (request.subresource === "status") return []
+    const { schedule } = object(job.spec)
+    const fields = String(schedule ?? "")
+      .split(/\s+/)
+      .filter((field) => field !== "")
+    const isFive = fields.length === 5 || String(schedule).startsWith("@")
+    const told = fields.length === 0 ? "" : ` [${fields.join(" ")}]`
+    return [
+      ...made.validate!(job, live, request),
+      ...(isFive
+        ? []
+        : [fieldInvalid("spec.schedule", schedule ?? "", `expected exactly 5 fields, found ${fields.length}:${told}`)])
+    ]
   }
 }
 

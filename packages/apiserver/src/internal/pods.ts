@@ -95,7 +95,10 @@ export const podKindRules: KindRules = {
       status: { phase: "Pending", qosClass: qualityOf(spec) }
     }
   },
-  validate: (pod, live) => (live === undefined ? [] : changeCauses(object(pod.spec), object(live.spec)))
+  validate: (pod, live, request) => [
+    ...common.validate!(pod, live, request),
+    ...(live === undefined ? [] : changeCauses(object(pod.spec), object(live.spec)))
+  ]
 }
 
 const others =

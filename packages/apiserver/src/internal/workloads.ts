@@ -1,7 +1,9 @@
 /** Deployments: what may not change (F83); they are stored only, no controller makes Pods of them. PersistentVolumeClaims: what protects them (F111). */
-import type { KindRules } from "./definition.ts"
+import type { StatusCause } from "@fixpoint/core/ApiError"
 import type { KubeObject } from "@fixpoint/core/KubeObject"
+import type { KindRules } from "./definition.ts"
 import { equals, isList, isObject, type JsonObject } from "./json.ts"
+import { podSpecCauses, restartCauses, selectorCauses } from "./podValidation.ts"
 import { fieldForbidden, fieldInvalid, fieldRequired } from "./refusal.ts"
 
 /** An image without a tag, or with the tag latest, is always pulled. */
@@ -15,8 +17,13 @@ const withPullPolicy = (container: unknown): unknown =>
     ? { ...container, imagePullPolicy: pullPolicy(container.image) }
     : container
 
+/** A volume of no type is an empty one. */
+const withType = (volume: unknown): unknown =>
+  isObject(volume) && Object.keys(volume).every((key) => key === "name") ? { ...volume, emptyDir: {} } : volume
+
 const podDefaults = (spec: JsonObject): JsonObject => ({
   ...spec,
+  ...(isList(spec.volumes) && { volumes: spec.volumes.map(withType) }),
   ...(isList(spec.containers) && { containers: spec.containers.map(withPullPolicy) }),
   ...(isList(spec.initContainers) && { initContainers: spec.initContainers.map(withPullPolicy) })
 })
@@ -35,11 +42,18 @@ const withTimes = (status: unknown, times: ReadonlyArray<string>): unknown => {
   return { ...status, conditions }
 }
 
-/** Kinds that hold the spec of a Pod at this path in their own spec, and whose conditions have these times. */
+/** Kinds that hold the spec of a Pod at this path in their own spec, and whose conditions have these times. Those of templates run for ever, unless they end. */
 export const podRules = (
   path: ReadonlyArray<string>,
-  times: ReadonlyArray<string> = ["lastTransitionTime"]
+  times: ReadonlyArray<string> = ["lastTransitionTime"],
+  ends = false
 ): KindRules => ({
+  validate: ({ spec }, _, { subresource }) => {
+    if (subresource === "status") return []
+    const field = ["spec", ...path].join(".")
+    const own = path.reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), spec)
+    return [...podSpecCauses(own, field), ...(path.length === 0 ? [] : restartCauses(own, field, ends))]
+  },
   defaults: (object) =>
     ({
       ...object,
@@ -63,30 +77,47 @@ export const deploymentRules: KindRules = {
   ...rules,
   defaults: (deployment) => withStrategy(rules.defaults!(deployment)),
   prepare: (deployment) => (isObject(deployment.status) ? deployment : { ...deployment, status: {} }),
-  validate: ({ spec }, live) => {
-    if (!isObject(spec) || !isObject(spec.selector)) return [fieldRequired("spec.selector")]
-    const { selector, strategy, template } = spec
-    const isMixed = isObject(strategy) && strategy.type === "Recreate" && strategy.rollingUpdate !== undefined
-    const labels =
-      isObject(template) && isObject(template.metadata) && isObject(template.metadata.labels)
-        ? template.metadata.labels
-        : {}
-    const matches = isObject(selector.matchLabels)
-      ? Object.entries(selector.matchLabels).every(([key, value]) => labels[key] === value)
-      : true
-    const before = isObject(live?.spec) ? live.spec.selector : undefined
-    return [
-      ...(isMixed
-        ? [fieldForbidden("spec.strategy.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'")]
-        : []),
-      ...(matches
-        ? []
-        : [fieldInvalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")]),
-      ...(before !== undefined && !equals(before, selector)
-        ? [fieldInvalid("spec.selector", selector, "field is immutable")]
-        : [])
-    ]
-  }
+  validate: (deployment, live, request) => [
+    ...selectingCauses(deployment, live, request, () => rules.validate!(deployment, live, request)),
+    ...strategyCauses(deployment.spec)
+  ]
+}
+
+/** What lies between is told after what the selector must hold, and before that it may not change. */
+const selectingCauses = (
+  { spec }: KubeObject,
+  live: KubeObject | undefined,
+  { subresource }: { readonly subresource: string | undefined },
+  between: () => ReadonlyArray<StatusCause>
+): ReadonlyArray<StatusCause> => {
+  if (subresource === "status") return []
+  const { selector } = isObject(spec) ? spec : {}
+  const before = isObject(live?.spec) ? live.spec.selector : undefined
+  return [
+    ...(isObject(selector) ? [] : [fieldRequired("spec.selector")]),
+    ...(isObject(selector) && Object.keys(selector).length === 0
+      ? [fieldInvalid("spec.selector", selector, "empty selector is invalid for deployment")]
+      : selectorCauses(spec)),
+    ...between(),
+    ...(before !== undefined && !equals(before, selector)
+      ? [fieldInvalid("spec.selector", selector ?? null, "field is immutable")]
+      : [])
+  ]
+}
+
+const strategyCauses = (spec: unknown): ReadonlyArray<StatusCause> => {
+  const { strategy } = isObject(spec) ? spec : {}
+  return isObject(strategy) && strategy.type === "Recreate" && strategy.rollingUpdate !== undefined
+    ? [fieldForbidden("spec.strategy.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'")]
+    : []
+}
+
+const replicated = podRules(["template", "spec"])
+
+/** Of ReplicaSets and StatefulSets. */
+export const replicaRules: KindRules = {
+  ...replicated,
+  validate: (set, live, request) => selectingCauses(set, live, request, () => replicated.validate!(set, live, request))
 }
 
 const templateGeneration = "deprecated.daemonset.template.generation"
@@ -103,6 +134,10 @@ export const daemonSetRules: KindRules = {
       metadata: { ...filled.metadata, annotations: { [templateGeneration]: "1", ...filled.metadata.annotations } }
     }
   },
+  validate: (set, live, request) => [
+    ...(request.subresource === "status" ? [] : selectorCauses(set.spec)),
+    ...daemon.validate!(set, live, request)
+  ],
   prepare: (set, live) => {
     if (live === undefined) return set
     const before = Number(live.metadata.annotations?.[templateGeneration] ?? 1)
