@@ -57,6 +57,15 @@ const ignoreMissing = <A, R>(effect: Effect.Effect<A, ApiError, R>): Effect.Effe
     Effect.catchReason("ApiError", "NotFound", () => Effect.void)
   )
 
+/**
+ * Of the very version that was read: a server that is asked to delete an object without finalizers does so, though one is added and answered for
+ * meanwhile, and then nobody is asked to clean up.
+ */
+const removed = (api: ApiClient["Service"], ref: ObjectRef): Effect.Effect<unknown, ApiError> =>
+  Effect.flatMap(api.get(Role, ref), ({ metadata: { resourceVersion, uid } }) =>
+    api.delete(Role, ref, { preconditions: { resourceVersion, uid } })
+  ).pipe(Effect.retry({ while: ({ reason }) => reason._tag === "Conflict", times: 20 }))
+
 /** Does as a user does. What is done to a ConfigMap that is not there is not done. */
 export const perform = (namespace: string, act: Act): Effect.Effect<void, ApiError, ApiClient> =>
   Effect.flatMap(ApiClient, (api) => {
@@ -72,7 +81,7 @@ export const perform = (namespace: string, act: Act): Effect.Effect<void, ApiErr
       case "set role":
         return set(Role, act.wish)
       case "remove role":
-        return ignoreMissing(api.delete(Role, ref))
+        return ignoreMissing(removed(api, ref))
       case "spoil":
         return ignoreMissing(
           Effect.flatMap(api.get(ConfigMap, config), ({ data }) => {
