@@ -108,7 +108,7 @@ const listen = (server: http.Server, { host, port = 8081 }: Options): Effect.Eff
           })
         )
       )
-    server.once("error", (error: NodeJS.ErrnoException) => refuse(error.code, error.message))
+    server.on("error", (error: NodeJS.ErrnoException) => refuse(error.code, error.message))
     if (Number.isInteger(port) && port >= 0 && port <= 65_535)
       server.listen({ port, ...(host !== undefined && { host }) }, () => resume(Effect.void))
     else refuse(undefined, "a port is a whole number from 0 to 65535")

@@ -324,6 +324,11 @@ describe("Kubernetes", () => {
       "the kubeconfig F is malformed: users[0].name is missing"
     ],
     [
+      "a name that YAML takes for a number",
+      "users: [{name: 7, user: {token: s3cr3t}}]\n",
+      "the kubeconfig F is malformed: users[0].name is no text: put it in quotes"
+    ],
+    [
       "an authority that is not base64",
       kubeconfig({ server: "https://x", cluster: { "certificate-authority-data": "-----BEGIN" } }),
       "no credentials from the kubeconfig F: its certificate-authority-data is not base64: encode the PEM file with base64"

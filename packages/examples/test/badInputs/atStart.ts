@@ -34,10 +34,6 @@ export const atStart = [
     ends("access", { KUBECONFIG: "/nonexistent/kubeconfig", HOME: "/nonexistent" })
   ),
   badInput(
-    "a Pod without a service account's files",
-    ends("access", { HOME: "/nonexistent", KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" })
-  ),
-  badInput(
     "the kubeconfig is a folder",
     Effect.gen(function* () {
       const path = join(yield* folder, "kubeconfig")

@@ -96,7 +96,8 @@ export const inTheCluster = [
     "403: the account may do nothing",
     mended({
       prepare: whole,
-      told: "403",
+      // The last of what it tells at the start.
+      told: "on events; Controller",
       mend: (here) => here.grant(),
       once: "it is granted"
     })

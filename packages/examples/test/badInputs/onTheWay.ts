@@ -17,7 +17,9 @@ const waits = (input: KubeconfigInput, text: string) =>
     yield* running.says(text)
     // What it repeats would come now.
     yield* Effect.sleep("2 seconds")
-    const told = played(running, [], "waits and tries again")
+    const [url = ""] = /http:\/\/localhost:\d+\/readyz/.exec(running.output()) ?? []
+    const { status } = yield* Effect.promise(() => fetch(url))
+    const told = played(running, [], `waits and tries again; /readyz answers ${status}`)
     return { ...told, outcome: told.outcome + (yield* stops(running)) }
   })
 

@@ -42,7 +42,9 @@ const isFields = (u: unknown): u is Fields => typeof u === "object" && u !== nul
 /** A text that the file gives, or a fault that says where. */
 const textAt = (value: unknown, where: string): string => {
   if (typeof value === "string" && value !== "") return value
-  throw new Error(`${where} is missing`)
+  throw new Error(
+    `${where} ${value === undefined || value === null || value === "" ? "is missing" : "is no text: put it in quotes"}`
+  )
 }
 
 /** The entries of a list, each with its name and its own fields, which bear the list's name in the singular. */
