@@ -1,7 +1,7 @@
 /** What is wrong on the way to the server, or with who asks. */
 import { rmSync, writeFileSync } from "node:fs"
 import * as http from "node:http"
-import * as net from "node:net"
+import type * as net from "node:net"
 import { rootCertificates } from "node:tls"
 import { ControlPlane } from "@fixpoint/testing/ControlPlane"
 import * as Effect from "effect/Effect"
