@@ -25,6 +25,6 @@ describe.runIf(ControlPlane.available())("kubectl against a real server and agai
         assert.lengthOf(compared, KubectlScript.commands)
         assert.deepStrictEqual(compared.flatMap(KubectlScript.explain), [])
       }).pipe(Effect.provide(listener), Effect.scoped),
-    300_000
+    600_000
   )
 })

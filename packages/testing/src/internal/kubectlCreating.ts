@@ -8,7 +8,65 @@ const list = JSON.stringify({
   items: ["one", "two"].map((name) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { name } }))
 })
 
+const secret = (type: string): string =>
+  `apiVersion: v1\nkind: Secret\nmetadata: {name: secret}\ntype: kubernetes.io/${type}\ndata: {}\n`
+
+const service = (ports: string): string =>
+  `apiVersion: v1\nkind: Service\nmetadata: {name: service}\nspec: {ports: ${ports}}\n`
+
+const configuration = (fields: string): string =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: configuration}\n${fields}\n`
+
+const labelled = (metadata: string): string =>
+  widget("labelled", "size: 3").replace("  name: labelled", `  ${metadata}`)
+
+const definition = (schema: string): string => `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: bads.bad.example.com}
+spec:
+  group: bad.example.com
+  scope: Namespaced
+  names: {kind: Bad, plural: bads}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: ${schema}}}
+`
+
+/** What the servers refuse, each by its own rules. */
+const mistaking: Scene = {
+  name: "mistaking",
+  namespace: "mistaking",
+  steps: [
+    "create namespace mistaking",
+    "create namespace a.b",
+    "create namespace A_B",
+    ...[
+      secret("tls"),
+      secret("basic-auth"),
+      service("[]"),
+      service("[{port: 0}]"),
+      service("[{port: 80}, {port: 81}]"),
+      configuration("data: {'a b': c}"),
+      configuration("data: {a: 1}"),
+      configuration("datas: {a: b}"),
+      configuration("binaryData: {a: '!'}"),
+      configuration("immutable: true\ndata: {a: b}"),
+      labelled("labels: {'a b': c}"),
+      labelled("finalizers: [nodomain]"),
+      labelled("ownerReferences: [{kind: A, name: b}]"),
+      labelled("resourceVersion: '3'"),
+      labelled("unknown: 1"),
+      labelled("name: ''"),
+      definition("{type: object, properties: {a: {}}}"),
+      definition("{type: string}"),
+      definition("{type: object, properties: {a: {type: array}}}")
+    ].map((stdin) => ({ line: "create -f -", stdin })),
+    `patch configmap configuration -p '{"data":{"a":"c"}}'`,
+    "create configmap far -n nowhere --from-literal=a=b"
+  ]
+}
+
 export const creating: ReadonlyArray<Scene> = [
+  mistaking,
   {
     name: "creating",
     namespace: "creating",

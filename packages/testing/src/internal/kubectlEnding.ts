@@ -88,7 +88,7 @@ export const closing: Scene = {
     "delete namespace closing --wait=false",
     "get namespace closing",
     "create configmap late --from-literal=a=b",
-    "wait --for=delete namespace/closing --timeout=60s",
+    { line: "wait --for=delete namespace/closing --timeout=60s", timesOut: true },
     "get namespace closing",
     "get widgets",
     "delete namespace default --wait=false",

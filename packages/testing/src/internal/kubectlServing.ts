@@ -19,7 +19,9 @@ export const installing: Scene = {
     "apply -f widgets.yaml",
     "diff -f widgets.yaml",
     "create -f depots.yaml",
-    'patch crd depots.shop.example.com --type=json -p \'[{"op":"replace","path":"/spec/scope","value":"Namespaced"}]\''
+    'patch crd depots.shop.example.com --type=json -p \'[{"op":"replace","path":"/spec/scope","value":"Namespaced"}]\'',
+    `patch crd depots.shop.example.com --type=json -p '[{"op":"add","path":"/spec/versions/0/additionalPrinterColumns","value":[{"name":"City","type":"string","jsonPath":".spec.city"}]}]'`,
+    "get crd depots.shop.example.com -o jsonpath='{.status.conditions[*].type} {.metadata.generation}'"
   ]
 }
 

@@ -55,7 +55,14 @@ export const working: ReadonlyArray<Scene> = [
       "top node",
       "rollout restart deployment/web",
       "delete deployment web --cascade=foreground",
-      "delete job,cronjob,service --all",
+      "get job by-hand -o jsonpath='{.metadata.annotations} {.metadata.ownerReferences[*].kind}'",
+      "delete cronjob often --cascade=foreground",
+      "get jobs -o name",
+      "create cronjob rare --image=busybox --schedule='0 0 1 1 *' -- true",
+      "create job kept --from=cronjob/rare",
+      "delete cronjob rare --cascade=orphan",
+      "get job kept -o jsonpath='{.metadata.ownerReferences}'",
+      "delete job,service --all",
       "get all"
     ]
   }
