@@ -20,6 +20,9 @@
  * - [ ] the end of a request after its `timeout`, whose form alone is checked (F166)
  * - [ ] integers beyond 2^53, which lose digits (F105)
  * - [ ] validation of most built-in kinds beyond their schema's types; other controllers than those named, so no Pods of Deployments
+ * - [ ] other built-in kinds than discovery tells of: no Nodes, EndpointSlices, storage, webhooks; no tokens of ServiceAccounts, no logs of Pods
+ * - [ ] what a server makes for itself: the Service `kubernetes`, priority classes, roles, Leases
+ * - [ ] the order of fields in the JSON of objects, and the storageVersionHash of discovery
  * - [ ] admission by ResourceQuotas and LimitRanges, which are stored and bind nobody
  * - [ ] the 429 "storage is (re)initializing" while a CRD is being served (F131), the 3 s wait before a 504 of a future version (F41)
  * - [ ] the lag of caches: reads, bookmarks and watches are never behind
