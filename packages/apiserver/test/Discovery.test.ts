@@ -5,7 +5,7 @@ import * as ControlPlane from "@fixpoint/testing/ControlPlane"
 import * as SharedControlPlane from "@fixpoint/testing/SharedControlPlane"
 import * as Effect from "effect/Effect"
 import * as Documents from "../src/internal/documents.ts"
-import * as Discovery from "../src/internal/discovery.ts"
+import { compareVersions } from "../src/internal/kubeVersion.ts"
 import * as Machine from "../src/internal/machine.ts"
 import type { State } from "../src/internal/state.ts"
 import { crd, crds, gadgets, group, widgetCrd, widgets } from "./fixtures.ts"
@@ -66,7 +66,7 @@ const accept = `${aggregatedAccept},application/json;g=apidiscovery.k8s.io;v=v2b
 describe("discovery", () => {
   it("versions of a group come as clients prefer them, whatever the order of the definition", () => {
     const names = ["v1alpha1", "foo1", "v1", "v11alpha2", "v3beta1", "v10", "v2", "v12alpha1", "v11beta2", "foo10"]
-    assert.deepStrictEqual(names.toSorted(Discovery.compareVersions), [
+    assert.deepStrictEqual(names.toSorted(compareVersions), [
       "v10",
       "v2",
       "v1",
@@ -96,6 +96,27 @@ describe("discovery", () => {
     const after = request(during, "DELETE", undefined, `${widgets.plural}.${group}`)
     assert.isUndefined(get(after, `/apis/${group}/v1`))
     assert.strictEqual(get(before, "/apis", accept)!.etag, get(after, "/apis", accept)!.etag)
+  })
+
+  it("a deprecated version names the best one to use instead", () => {
+    const base = toyCrd()
+    const versions = base.spec.versions.map((one: Json) => ({
+      ...one,
+      deprecated: ["v1beta2", "v10", "foo", "v1"].includes(one.name),
+      ...(one.name === "v1" && { deprecationWarning: "leave it" })
+    }))
+    const state = request(Machine.boot(at), "POST", { ...base, spec: { ...base.spec, versions } })
+    const warnings = (name: string): ReadonlyArray<string> =>
+      Machine.step(state, { ...at, ...toys, version: name, method: "GET", query: {}, userAgent: "test" }).response
+        .warnings
+    const instead = "; use toys.example.com/v2 Toy"
+    assert.deepStrictEqual(["v1beta2", "foo", "v10", "v1", "v2"].map(warnings), [
+      [`toys.example.com/v1beta2 Toy is deprecated${instead}`],
+      [`toys.example.com/foo Toy is deprecated${instead}`],
+      ["toys.example.com/v10 Toy is deprecated"],
+      ["leave it"],
+      []
+    ])
   })
 
   it("a path that leads nowhere is missed as the real server misses it", () => {

@@ -259,6 +259,35 @@ describe("bodies", () => {
     const { metadata, spec } = send({ method: "GET", plural, name: "s" }).body as KubeObject
     assert.deepStrictEqual([metadata.generation, (spec as { size: number }).size], [2, 7])
   })
+
+  it("an object that does not say how many has no scale to read, and one to write", () => {
+    const { send } = server()
+    const plural = "scaleds"
+    const paths = { specReplicasPath: ".spec.size", statusReplicasPath: ".status.count" }
+    send({
+      method: "POST",
+      group: "apiextensions.k8s.io",
+      plural: "customresourcedefinitions",
+      namespace: undefined,
+      body: crd({ ...widgets, kind: "Scaled", plural }, { extra: { subresources: { scale: paths } } })
+    })
+    send({ method: "POST", plural, body: { ...widget("s", {}), kind: "Scaled" } })
+    const scale = { plural, name: "s", subresource: "scale" } as const
+    const missing = send({ method: "GET", ...scale })
+    assert.deepStrictEqual(status(missing), [
+      500,
+      "InternalError",
+      'Internal error occurred: the spec replicas field ".spec.size" does not exist'
+    ])
+    const patch = (body: object) =>
+      send({ method: "PATCH", ...scale, contentType: "application/merge-patch+json", body })
+    assert.deepStrictEqual(status(patch({ metadata: { labels: { a: "b" } } })), [
+      400,
+      "BadRequest",
+      'the spec replicas field ".spec.size" cannot be empty'
+    ])
+    assert.deepStrictEqual((patch({ spec: { replicas: 2 } }).body as KubeObject).spec, { replicas: 2 })
+  })
 })
 
 describe("lists", () => {

@@ -3,6 +3,7 @@ import type { StatusCause } from "@fixpoint/core/ApiError"
 import type { KubeObject } from "@fixpoint/core/KubeObject"
 import type { Definition, KindRules, ScalePaths } from "./definition.ts"
 import { isList, isObject, type JsonObject } from "./json.ts"
+import { compareVersions } from "./kubeVersion.ts"
 import { nameMistakes } from "./objectMeta.ts"
 import { printerCauses, printerOf } from "./printerColumns.ts"
 import { fieldInvalid, fieldRequired, fieldUnsupported } from "./refusal.ts"
@@ -71,6 +72,22 @@ const labelsOf = (version: JsonObject): FieldLabels => ({
   unknown: (label) => `field label not supported: ${label}`
 })
 
+/** In its own words, or with the best later version that is none of the past itself. */
+const deprecationOf = (
+  { deprecationWarning, name }: JsonObject,
+  versions: ReadonlyArray<JsonObject>,
+  group: string,
+  kind: string
+): string => {
+  const [better] = versions
+    .filter((other) => other.served === true && other.deprecated !== true)
+    .map((other) => text(other.name))
+    .filter((other) => compareVersions(other, text(name)) < 0)
+    .toSorted(compareVersions)
+  const instead = better === undefined ? "" : `; use ${group}/${better} ${kind}`
+  return text(deprecationWarning) || `${group}/${text(name)} ${kind} is deprecated${instead}`
+}
+
 const verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
 
 export interface Served {
@@ -113,10 +130,7 @@ export const definitionsOf = (crd: KubeObject): Served | undefined => {
       createsOnUpdate: false,
       answersDeleted: false,
       verbs,
-      warning:
-        version.deprecated === true
-          ? text(version.deprecationWarning) || `${apiVersion} ${names.kind} is deprecated`
-          : undefined,
+      warning: version.deprecated === true ? deprecationOf(version, versions, group, names.kind) : undefined,
       terminating: crd.metadata.deletionTimestamp !== undefined,
       rules: {},
       toStorage: same ? (stored) => stored : (sent) => convert(sent, storageSchema, storageVersion),

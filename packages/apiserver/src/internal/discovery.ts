@@ -6,6 +6,7 @@
 import { virtualResources } from "./accessReviews.ts"
 import type { Definition } from "./definition.ts"
 import { groupBy, type JsonObject } from "./json.ts"
+import { compareVersions } from "./kubeVersion.ts"
 import * as SortedMap from "./sortedMap.ts"
 import type { State } from "./state.ts"
 
@@ -77,19 +78,6 @@ const rank = (group: string): number => {
 }
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-
-const stages = ["alpha", "beta", undefined]
-
-/** Stable before beta before alpha, higher numbers first; names of another form come last, by name. */
-export const compareVersions = (a: string, b: string): number => {
-  const [left, right] = [a, b].map((version) => /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version))
-  if (!left || !right) return left ? -1 : right ? 1 : compareTexts(a, b)
-  return (
-    stages.indexOf(right[2]) - stages.indexOf(left[2]) ||
-    Number(right[1]) - Number(left[1]) ||
-    Number(right[3] ?? 0) - Number(left[3] ?? 0)
-  )
-}
 
 const subresourcesOf = ({ custom, hasStatus, kind, scale }: Definition): ReadonlyArray<Subresource> => {
   const status = hasStatus ? [{ name: "status", kind }] : []

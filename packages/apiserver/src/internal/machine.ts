@@ -192,7 +192,7 @@ const respondToOne = (txn: Transaction, definition: Definition, request: Request
     case "GET": {
       const found = Listing.get(txn.state, definition, namespace, request)
       if (subresource !== "scale") return { ...found, warnings: txn.warnings }
-      return { ...found, body: Writing.scaleOf(found.body as KubeObject, definition) }
+      return { ...found, body: Writing.scaleOf(found.body as KubeObject, definition), warnings: txn.warnings }
     }
     case "POST":
       // A custom resource takes it as a POST to the collection (F38).

@@ -8,7 +8,7 @@ import { jsonType } from "./objectMeta.ts"
 import { jsonPatch, type JsonPatched, mergePatch } from "./patch.ts"
 import * as Refusal from "./refusal.ts"
 import type { Response } from "./request.ts"
-import { scaleSchema } from "./scaling.ts"
+import { scaleOf, scaleSchema, unset } from "./scaling.ts"
 import { find, type Transaction } from "./state.ts"
 import { remainsOf, strategicMerge } from "./strategicMerge.ts"
 import {
@@ -19,7 +19,6 @@ import {
   managing,
   placed,
   rescale,
-  scaleOf,
   type Target,
   update,
   withVersionSaid
@@ -54,7 +53,7 @@ export const patch = (txn: Transaction, target: Target): Response => {
   if (type === "application/json-patch+json" && Array.isArray(request.body) && request.body.length > jsonPatchLongest) {
     throw Refusal.tooManyOperations(jsonPatchLongest, request.body.length)
   }
-  const seen = request.subresource === "scale" ? scaleOf(live, definition) : live
+  const seen = request.subresource === "scale" ? scaleOf(live, definition.scale!, unset) : live
   const patched = isStrategic
     ? strategicMerge(request.subresource === "scale" ? scaleSchema : definition.schema, seen, request.body)
     : patchedBy(type === "application/merge-patch+json" ? mergePatch : jsonPatch, seen, request.body)

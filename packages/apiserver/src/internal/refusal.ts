@@ -202,6 +202,9 @@ export const notSupported = (resource: Named, verb: "create" | "delete" | ""): R
     { ...(resource.group !== "" && { group: resource.group }), kind: resource.plural }
   )
 
+export const internalError = (message: string): Refusal =>
+  status(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] })
+
 export const unsupportedMediaType = (message: string): Refusal => status(415, "UnsupportedMediaType", message)
 
 export const tooLarge = (limit: number): Refusal =>

@@ -5,7 +5,7 @@ import { selector } from "./cells.ts"
 import type { ScalePaths } from "./definition.ts"
 import { goType, goValue } from "./goText.ts"
 import { isObject, type JsonObject } from "./json.ts"
-import { fieldInvalid } from "./refusal.ts"
+import { badRequest, fieldInvalid } from "./refusal.ts"
 import type { Schema } from "./schema.ts"
 
 const parts = (path: string): ReadonlyArray<string> => path.split(".").filter((part) => part !== "")
@@ -28,8 +28,14 @@ export const scaleSchema: Schema = {
   properties: { metadata: { type: "object", properties: {} }, spec: numbers, status: numbers }
 }
 
-/** The Scale of an object; its metadata has no managedFields. */
-export const scaleOf = (object: KubeObject, paths: ScalePaths): KubeObject => {
+/** Stands for replicas that are not set while a Scale is patched; nobody may set this number. */
+export const unset = -2_147_483_648
+
+export const hasReplicas = (object: KubeObject, { specReplicasPath }: ScalePaths): boolean =>
+  typeof at(object, specReplicasPath) === "number"
+
+/** The Scale of an object; its metadata has no managedFields. `missing` are the replicas of one that has none. */
+export const scaleOf = (object: KubeObject, paths: ScalePaths, missing = 0): KubeObject => {
   const { creationTimestamp, name, namespace, resourceVersion, uid } = object.metadata
   const shown = paths.labelSelectorPath === undefined ? undefined : selectorOf(at(object, paths.labelSelectorPath))
   return {
@@ -42,7 +48,7 @@ export const scaleOf = (object: KubeObject, paths: ScalePaths): KubeObject => {
       resourceVersion,
       ...(creationTimestamp !== undefined && { creationTimestamp })
     },
-    spec: { replicas: number(at(object, paths.specReplicasPath)) },
+    spec: { replicas: hasReplicas(object, paths) ? number(at(object, paths.specReplicasPath)) : missing },
     status: {
       replicas: number(at(object, paths.statusReplicasPath)),
       ...(shown !== undefined && { selector: shown })
@@ -53,6 +59,7 @@ export const scaleOf = (object: KubeObject, paths: ScalePaths): KubeObject => {
 /** The object with the replicas of the Scale. */
 export const withReplicas = (object: KubeObject, scale: JsonObject, { specReplicasPath }: ScalePaths): KubeObject => {
   const replicas = number(at(scale, ".spec.replicas"))
+  if (replicas === unset) throw badRequest(`the spec replicas field "${specReplicasPath}" cannot be empty`)
   const set = (value: unknown, [head, ...rest]: ReadonlyArray<string>): unknown =>
     head === undefined
       ? replicas

@@ -361,7 +361,11 @@ const withManagers = (
   }
 }
 
-export const scaleOf = (object: KubeObject, { scale }: Definition): KubeObject => Scaling.scaleOf(object, scale!)
+/** As a GET shows it: of an object that says how many it wants. */
+export const scaleOf = (object: KubeObject, { scale }: Definition): KubeObject => {
+  if (Scaling.hasReplicas(object, scale!)) return Scaling.scaleOf(object, scale!)
+  throw Refusal.internalError(`the spec replicas field "${scale!.specReplicasPath}" does not exist`)
+}
 
 /** Writes the replicas through the Scale (F140). */
 export const rescale = (txn: Transaction, target: Target, live: KubeObject, sent: unknown): Response => {
@@ -371,7 +375,7 @@ export const rescale = (txn: Transaction, target: Target, live: KubeObject, sent
   const next = Scaling.withReplicas(live, scale, definition.scale!)
   const version = said === "" || said === "0" ? live.metadata.resourceVersion : said
   const done = update(txn, target, live, withVersionSaid(next, version), {})
-  return { ...done, body: scaleOf(done.body as KubeObject, definition) }
+  return { ...done, body: Scaling.scaleOf(done.body as KubeObject, definition.scale!) }
 }
 
 export const withVersionSaid = (object: KubeObject, said: string | undefined): KubeObject => {
