@@ -19,7 +19,9 @@
  * - [ ] answers in protobuf (406, as for custom resources on a real server) and CBOR; HTTP/2; websockets, and with them exec, attach and port-forward
  * - [ ] the end of a request after its `timeout`, whose form alone is checked (F166)
  * - [ ] integers beyond 2^53, which lose digits (F105)
- * - [ ] validation of most built-in kinds beyond their schema's types; other controllers than those named, so no Pods of Deployments
+ * - [ ] validation of most built-in kinds beyond their schema's types; of Pods and what makes them it asks for names, images, ports, volumes and selectors, not for
+ *   probes, resources, security or scheduling, and a refused change of a Pod does not show the difference of the Go structs
+ * - [ ] other controllers than those named, so no Pods of Deployments, no history of DaemonSets, no runs of CronJobs; two Services may draw one node port
  * - [ ] other built-in kinds than discovery tells of: no Nodes, EndpointSlices, storage, webhooks; no tokens of ServiceAccounts, no logs of Pods
  * - [ ] what a server makes for itself: the Service `kubernetes`, priority classes, roles, Leases
  * - [ ] the order of fields in the JSON of objects, and the storageVersionHash of discovery
