@@ -319,11 +319,17 @@ const worker = (runner: Runner): Effect.Effect<void> =>
     })
   )
 
+const passesText = (count: number): string => (count === 1 ? "1 pass" : `${count} passes`)
+
 /** No pass begins any more; those that run get the grace to end (B92). What is then still running is interrupted when the scope closes. */
 const drain = (state: State, { grace = "30 seconds" }: Options): Effect.Effect<void> =>
   Effect.gen(function* () {
     state.phase = "draining"
     for (const { queue } of state.engines) yield* queue.shutdown
+    const allowed = Duration.format(Duration.fromInputUnsafe(grace))
+    let running = 0
+    for (const { queue } of state.engines) running += (yield* queue.snapshot).processing.length
+    yield* Effect.logInfo(running === 0 ? "stopping" : `stopping: ${passesText(running)} may take ${allowed} to end`)
     const ended = yield* Effect.timeoutOption(
       Effect.forEach(state.engines, ({ queue }) => queue.awaitIdle, { discard: true }),
       grace
@@ -334,7 +340,7 @@ const drain = (state: State, { grace = "30 seconds" }: Options): Effect.Effect<v
       const { processing } = yield* queue.snapshot
       if (processing.length > 0)
         yield* Effect.logWarning(
-          `stopping: ${processing.length} passes of ${controller.name} did not end within ${Duration.format(Duration.fromInputUnsafe(grace))} and are interrupted: ${processing.slice(0, 10).join(", ")}`
+          `stopping: ${passesText(processing.length)} of ${controller.name} did not end within ${allowed}, and what is left is interrupted: ${processing.slice(0, 10).join(", ")}`
         )
     }
   }).pipe(Effect.interruptible)

@@ -527,23 +527,34 @@ describe("stop", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("past the grace the step is interrupted, its clean-up runs and nothing is recorded (B92, D2, X17)", () =>
-    Effect.gen(function* () {
-      const api = yield* ApiClient
-      const ends: Array<string> = []
-      const fiber = yield* Effect.forkChild(
-        Effect.gen(function* () {
-          yield* quiet
-          yield* api.create(Scope, docs)
-          yield* quiet
-        }).pipe(Effect.provide(Manager.layer([slow(3_600_000, ends)], { grace: "5 seconds" })))
-      )
-      yield* Effect.repeat(quiet, { times: 3 })
-      yield* TestClock.adjust("6 seconds")
-      yield* Fiber.join(fiber)
-      assert.deepStrictEqual(ends, ["Failure"])
-      assert.strictEqual(ready(yield* api.get(Scope, refTo(docs))), "none")
-    }).pipe(Effect.provide(world()))
+  it.effect(
+    "past the grace the step is interrupted, its clean-up runs, nothing is recorded, and the log says for whom it waited (B92, D2, X17)",
+    () => {
+      const lines: Array<string> = []
+      return Effect.gen(function* () {
+        const api = yield* ApiClient
+        const ends: Array<string> = []
+        const fiber = yield* Effect.forkChild(
+          Effect.gen(function* () {
+            yield* quiet
+            yield* api.create(Scope, docs)
+            yield* quiet
+          }).pipe(Effect.provide(Manager.layer([slow(3_600_000, ends)], { grace: "5 seconds" })))
+        )
+        yield* Effect.repeat(quiet, { times: 3 })
+        yield* TestClock.adjust("6 seconds")
+        yield* Fiber.join(fiber)
+        assert.deepStrictEqual(ends, ["Failure"])
+        assert.strictEqual(ready(yield* api.get(Scope, refTo(docs))), "none")
+        assert.deepStrictEqual(
+          lines.filter((line) => line.includes("stopping")),
+          [
+            "Info stopping: 1 pass may take 5s to end",
+            "Warn stopping: 1 pass of scopes.access.example.com did not end within 5s, and what is left is interrupted: team/docs"
+          ]
+        )
+      }).pipe(Effect.provide([world(), logged(lines)]))
+    }
   )
 })
 

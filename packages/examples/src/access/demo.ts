@@ -59,7 +59,7 @@ const run = Effect.fnUntraced(function* (given: Arguments) {
   const tally = { passes: 0 }
   const started = yield* Clock.currentTimeMillis
   const acted = Effect.gen(function* () {
-    const { kubeconfig, title } = yield* Ground
+    const { kubeconfig, namespace, title } = yield* Ground
     if (kubeconfig !== undefined) yield* screen.say([`for kubectl: export KUBECONFIG=${kubeconfig}`])
     const played = own === undefined ? acts : actsOf(own)
     const shown = yield* play(`The access operator, ${title}`, played, screen, tally)
@@ -68,7 +68,9 @@ const run = Effect.fnUntraced(function* (given: Arguments) {
     yield* screen.say(["", ...failures, summary(shown, seconds)])
     stopped = failures.length > 0 ? 1 : 0
     if (given.keep) {
-      yield* screen.say(["all of it stays until Ctrl-C"])
+      yield* screen.say([
+        `all of it stays until Ctrl-C: kubectl get scopes,roles.access.example.com,configmaps --namespace ${namespace}`
+      ])
       return yield* Effect.never
     }
     if (failures.length > 0) return yield* new ActsFailed({ message: "not everything came as expected" })
