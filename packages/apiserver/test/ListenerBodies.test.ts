@@ -201,7 +201,7 @@ describe("JSON as text", () => {
     ['{"a" 1}', "invalid character '1' after object key"],
     ['{"a":1 "b"}', "invalid character '\"' after object key:value pair"],
     ["[1 2]", "invalid character '2' after array element"],
-    ["nul", "unexpected end of JSON input"],
+    ["nul", "invalid character ' ' in literal null (expecting 'l')"],
     ["nuxl", "invalid character 'x' in literal null (expecting 'l')"],
     ["{} x", "invalid character 'x' after top-level value"],
     ['"a\nb"', "invalid character '\\n' in string literal"],

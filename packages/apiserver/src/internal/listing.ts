@@ -157,6 +157,7 @@ const plan = (state: State, definition: Definition, prefix: string, { query }: R
   const said = query.resourceVersion ?? ""
   const rv = versionOf(said, "list")
   const limit = limitOf(query.limit)
+  limitOf(query.timeoutSeconds)
   const token = query.continue ?? ""
   if (token !== "") {
     const { rv: as, start } = decodeToken(token)

@@ -77,9 +77,10 @@ export const negotiate = (accept: string | undefined, asked: Asked): Form | unde
 }
 
 const sent = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+const streamed = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
 
-/** The text of a 406, in the words of a kind of its own or of a built-in one, whose router asks before its storage does. */
-export const notAcceptable = (accept: string, custom: boolean): string =>
+/** The text of a 406, in the words of a kind of its own or of a built-in one, whose router asks before its storage does. `listed`: of a collection. */
+export const notAcceptable = (accept: string, custom: boolean, listed: boolean): string =>
   custom || /application\/(?:json|yaml)/.test(accept)
     ? `only the following media types are accepted: ${sent}`
-    : `406: Not Acceptable\n\nAvailable representations: ${sent}`
+    : `406: Not Acceptable\n\nAvailable representations: ${sent}${listed ? `, ${streamed}` : ""}`

@@ -22,6 +22,7 @@ const isApply = (contentType: string | undefined): boolean =>
 const verbOf = (method: string, { query, target }: Url, contentType: string | undefined): string => {
   if (target._tag !== "Resource") return method.toLowerCase()
   switch (method) {
+    case "HEAD":
     case "GET":
       if (target.watched || (target.name === undefined && isOn(query.watch))) return "watch"
       return target.name === undefined ? "list" : "get"
@@ -52,6 +53,10 @@ const checkTimeout = (text: string | undefined): void => {
     `invalid timeout specified in the request URL - time: ${why} duration ${JSON.stringify(text)}`
   )
 }
+
+/** Only custom resources know the method. */
+const isHead = ({ running }: Site, method: string, { group, plural, version }: ResourceTarget): boolean =>
+  method === "HEAD" && definitionAt(running.server.state, group, version, plural)?.custom === true
 
 const methodUnknown = ({ running }: Site, { group, plural, version }: ResourceTarget): Refusal.Refusal => {
   const definition = definitionAt(running.server.state, group, version, plural)
@@ -92,10 +97,10 @@ const answer = (site: Site, visit: Visit, guarded: (f: () => void) => void): voi
   const forbidden = Access.refusal(user, verb, path, target)
   if (forbidden !== undefined) throw forbidden
   const method = incoming.method!
-  if (target._tag === "Resource" || path.startsWith("/api")) checkTimeout(url.query.timeout)
+  if (verb !== "watch" && path.startsWith("/api")) checkTimeout(url.query.timeout)
   if (target._tag === "Other") return answerDocument(site, visit)
-  if (!methods.has(method)) throw methodUnknown(site, target)
-  if (method === "GET") {
+  if (!methods.has(method) && !isHead(site, method, target)) throw methodUnknown(site, target)
+  if (method === "GET" || method === "HEAD") {
     const run = (): void => answerResource(site, visit, target, undefined)
     if (!isLongRead(site, visit, target)) return run()
     return inLane(site, visit, () => guarded(run))

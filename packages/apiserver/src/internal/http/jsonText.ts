@@ -160,6 +160,9 @@ class Scanner {
   }
   literal(word: string): void {
     for (let i = 0; i < word.length; i++, this.at++) {
+      // The end counts as a space here.
+      if (this.at === this.text.length)
+        throw new Error(`invalid character ' ' in literal ${word} (expecting '${word[i]!}')`)
       if (this.text[this.at] !== word[i]) this.fail(`in literal ${word} (expecting ${shownChar(word[i]!)})`)
     }
   }

@@ -28,7 +28,8 @@ const requestOf = (
 ): Exchange.Unstamped => {
   const headers: http.IncomingHttpHeaders = incoming.headers
   return {
-    method: incoming.method as Method,
+    // Custom resources answer a HEAD as a GET, whose body Node leaves out.
+    method: incoming.method === "HEAD" ? "GET" : (incoming.method as Method),
     group,
     version,
     plural,
@@ -66,7 +67,8 @@ export const answerResource = (site: Site, visit: Visit, target: ResourceTarget,
   const definition = definitionAt(site.running.server.state, group, version, plural)
   const custom = definition?.custom === true
   const form = Accept.negotiate(accept, { custom, stream: verb === "watch" })
-  if (form === undefined) throw Refusal.notAcceptable(Accept.notAcceptable(accept ?? "", custom))
+  if (form === undefined)
+    throw Refusal.notAcceptable(Accept.notAcceptable(accept ?? "", custom, verb === "list" || verb === "watch"))
   const operation = operationOf(verb, target)
   const request = requestOf(visit, target, body)
   if (verb === "watch") {

@@ -20,9 +20,9 @@ const includeOf = ({ includeObject = "" }: Query): IncludeObject => {
   return includeObject === "" ? "Metadata" : (includeObject as IncludeObject)
 }
 
-/** As Go names the type of a list. */
-const listType = ({ custom, kind, version }: Definition): string =>
-  custom ? "*unstructured.UnstructuredList" : `*${version}.${kind}List`
+/** As Go names the type, of an object or, with the suffix, of a list. */
+const goType = ({ custom, group, kind }: Definition, suffix: "" | "List"): string =>
+  custom ? `*unstructured.Unstructured${suffix}` : `*${group === "" ? "core" : group.split(".", 1)[0]}.${kind}${suffix}`
 
 /** The answer in the form that was asked for. Throws a Refusal where it has none such. */
 export const shapeAnswer = (
@@ -46,10 +46,16 @@ export const shapeAnswer = (
   const listed = isList((object as JsonObject).items)
   if (listed && as === "PartialObjectMetadata") {
     throw Refusal.notAcceptable(
-      `you requested PartialObjectMetadata, but the requested object is a list (${listType(definition)})`
+      `you requested PartialObjectMetadata, but the requested object is a list (${goType(definition, "List")})`
     )
   }
-  if (!listed && as === "PartialObjectMetadataList") throw Refusal.internal("content is not a list")
+  if (!listed && as === "PartialObjectMetadataList") {
+    throw definition.custom
+      ? Refusal.internal("content is not a list")
+      : Refusal.notAcceptable(
+          `you requested PartialObjectMetadataList, but the requested object is not a list (${goType(definition, "")})`
+        )
+  }
   return { ...rest, body: partialOf(object, version) }
 }
 
