@@ -27,6 +27,7 @@ const expect = (tag: number, wire: number, field: string): void => {
 }
 
 const readScalar = (cursor: Wire.Cursor, type: string): unknown => {
+  Wire.charge(cursor, 1)
   switch (type) {
     case "b":
       return Wire.readNumber(cursor) !== 0 || cursor.high !== 0
@@ -79,13 +80,10 @@ const readEntry = (cursor: Wire.Cursor, field: Field, map: Map<string, unknown>,
   map.set(key, value)
 }
 
-/** More than any object of the size that a server stores needs. */
-const messagesMost = 50_000
-
 /** Reads to the end of the cursor. Each object, list and map is one deeper. */
 const readMessage = (cursor: Wire.Cursor, message: Message, values: Values, depth: number): void => {
   if (depth > nestingMost) throw new Wire.Malformed(`exceeded max depth of ${nestingMost}`)
-  if (cursor.allowance.left-- <= 0) throw new Wire.Malformed(`more than ${messagesMost} messages are not taken`)
+  Wire.charge(cursor, 5)
   while (cursor.at < cursor.end) {
     const tag = Wire.readTag(cursor, message.name)
     const place = message.places.get(tag >>> 3)
@@ -118,7 +116,7 @@ const open = (bytes: Uint8Array): Envelope => {
     throw new Wire.Malformed("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
   }
   if (bytes.length === magic.length) throw new Wire.Malformed("empty body")
-  const cursor = Wire.cursorOf(bytes.subarray(magic.length), messagesMost)
+  const cursor = Wire.cursorOf(bytes.subarray(magic.length))
   let raw = Wire.cursorOf(new Uint8Array(0))
   const names = ["", ""]
   while (cursor.at < cursor.end) {

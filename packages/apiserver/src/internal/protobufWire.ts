@@ -15,17 +15,26 @@ export interface Cursor {
   readonly end: number
   /** The upper half of the number that was read last. */
   high: number
-  /** How many more messages may be read, of the whole body: two bytes of an empty one make an object of some hundred. */
+  /** Of the whole body: what may still be made of it. Two bytes are an empty message, which becomes an object of some hundred. */
   readonly allowance: { left: number }
 }
 
-export const cursorOf = (bytes: Uint8Array, messagesMost = 0): Cursor => ({
+/** More than any object of the size that a server stores needs. */
+const valuesMost = 300_000
+
+export const cursorOf = (bytes: Uint8Array): Cursor => ({
   bytes,
   at: 0,
   end: bytes.length,
   high: 0,
-  allowance: { left: messagesMost }
+  allowance: { left: valuesMost }
 })
+
+/** Takes from what may be made: a number is one, a string two, a message six. */
+export const charge = ({ allowance }: Cursor, price: number): void => {
+  allowance.left -= price
+  if (allowance.left < 0) throw new Malformed(`a body of more than ${valuesMost} values is not taken`)
+}
 
 /** How the value behind a tag is written. */
 export const varint = 0
@@ -73,6 +82,7 @@ export const readDouble = (cursor: Cursor): number => {
 
 /** What a length goes before, as a cursor of its own. */
 export const readDelimited = (cursor: Cursor): Cursor => {
+  charge(cursor, 1)
   const length = readNumber(cursor)
   if (cursor.high < 0) throw new Malformed("proto: negative length found during unmarshaling")
   const at = cursor.at
@@ -86,7 +96,7 @@ const text = new TextDecoder("utf-8", { ignoreBOM: true })
 export const rest = ({ at, bytes, end }: Cursor): Uint8Array => bytes.subarray(at, end)
 
 /** Bytes that are no UTF-8 become U+FFFD, as in Go's JSON. */
-export const restAsText = (cursor: Cursor): string => text.decode(rest(cursor))
+export const restAsText = (cursor: Cursor): string => (cursor.at === cursor.end ? "" : text.decode(rest(cursor)))
 
 /** The number of the next field times 8 plus how it is written. `message` is told in errors. */
 export const readTag = (cursor: Cursor, message: string): number => {
