@@ -1,8 +1,8 @@
 /**
  * What a request needs to be let in: headers and TLS material, kept for a minute and renewed when a server refuses them.
  *
- * Guarantees: the first load succeeded, or there are no Credentials. Afterwards a failed load keeps what was there and is logged, at most every 5 s;
- * many fibers that need a load share one. A load that brings nothing new gives the same value, so callers compare by identity.
+ * Guarantees: the first load succeeded, or there are no Credentials. Afterwards a failed load keeps what was there and is tried again after 5 s; it is logged
+ * when its text is new, and every minute as long as it lasts; many fibers that need a load share one. A load that brings nothing new gives the same value, so callers compare by identity.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -54,6 +54,8 @@ export interface Credentials extends Omit<Source, "load" | "renewIntervalMillis"
 const freshMillis = 60_000
 /** The pause after a failed load. */
 const failedMillis = 5_000
+/** The pause between two lines of the log that say the same. */
+const toldMillis = 60_000
 
 const sameBytes = (a: string | Buffer | undefined, b: string | Buffer | undefined): boolean =>
   a === b || (a !== undefined && b !== undefined && Buffer.compare(Buffer.from(a), Buffer.from(b)) === 0)
@@ -85,27 +87,35 @@ export const make = (source: Source): Effect.Effect<Credentials, KubernetesError
     let held = first
     let loadedAt = yield* Clock.currentTimeMillis
     let dueAt = loadedAt + freshMillis
+    let told: { readonly message: string; readonly at: number } | undefined
     const gate = yield* Semaphore.make(1)
+    const origin = new URL(source.server).origin
+
+    const tell = (message: string, now: number): Effect.Effect<void> => {
+      if (told?.message === message && now >= told.at && now < told.at + toldMillis) return Effect.void
+      told = { message, at: now }
+      return Effect.logWarning(`the credentials for ${origin} stay as they were: ${message}; trying again`)
+    }
 
     const load = (renew: boolean) =>
       source.load(renew).pipe(
         Effect.matchEffect({
           onSuccess: (access) =>
-            Effect.map(Clock.currentTimeMillis, (now) => {
+            Effect.flatMap(Clock.currentTimeMillis, (now) => {
+              const recovered = told !== undefined
+              told = undefined
               held = settle(held, access)
               loadedAt = now
               dueAt = now + freshMillis
-              return held
+              return Effect.as(
+                recovered ? Effect.logInfo(`the credentials for ${origin} were read again`) : Effect.void,
+                held
+              )
             }),
           onFailure: (error) =>
             Effect.flatMap(Clock.currentTimeMillis, (now) => {
               dueAt = now + failedMillis
-              return Effect.as(
-                Effect.logWarning(
-                  `the credentials for ${new URL(source.server).origin} stay as they were: ${error.message}`
-                ),
-                held
-              )
+              return Effect.as(tell(error.message, now), held)
             })
         })
       )
