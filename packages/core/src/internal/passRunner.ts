@@ -9,6 +9,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as LogLevel from "effect/LogLevel"
 import * as Random from "effect/Random"
 import * as References from "effect/References"
 import * as Result from "effect/Result"
@@ -65,13 +66,22 @@ const finalizerTarget = ({ api, engine, fieldManager }: Runner) => ({
   fold: (object: KubeObject) => engine.store.fold(object)
 })
 
+/** What is known without asking anybody, as it is of most objects: that there is nothing to do, or that every finalizer of ours is there. */
+const prepared = ({ engine }: Runner, key: string): Prepared | undefined => {
+  const ref = refOf(key)
+  const read = engine.covers(ref) ? engine.store.get(ref) : undefined
+  if (read === undefined) return nothing(undefined)
+  const { controller } = engine
+  if (isDeleting(read)) return heldBy(controller, read).length === 0 ? nothing(read) : { _tag: "Run", object: read }
+  const isHeld = controller.reconciler.finalizers.every(({ name }) => read.metadata.finalizers?.includes(name) === true)
+  return isHeld ? { _tag: "Run", object: read } : undefined
+}
+
 /** Puts our finalizers on an object that lives, before anything outside of the cluster can be made for it (K11, B57). */
 const prepare = Effect.fnUntraced(function* (runner: Runner, key: string): Effect.fn.Return<Prepared> {
   const { engine } = runner
   const { controller, store } = engine
-  const read = engine.covers(refOf(key)) ? store.get(refOf(key)) : undefined
-  if (read === undefined) return nothing(undefined)
-  if (isDeleting(read)) return heldBy(controller, read).length === 0 ? nothing(read) : { _tag: "Run", object: read }
+  const read = store.get(refOf(key))!
   let object = read
   for (const { name } of controller.reconciler.finalizers) {
     if (object.metadata.finalizers?.includes(name) === true) continue
@@ -163,15 +173,14 @@ const runPass = Effect.fnUntraced(function* (runner: Runner, taken: Taken<Settle
   const late = engine.release(key)
   if (taken.overdue) yield* catchUp(runner, late)
   engine.begin(key)
-  const prepared = yield* prepare(runner, key)
-  if (prepared._tag === "Nothing")
-    return yield* end(runner, taken, prepared.object, { memory: taken.memory, startedAt })
+  const ready = prepared(runner, key) ?? (yield* prepare(runner, key))
+  if (ready._tag === "Nothing") return yield* end(runner, taken, ready.object, { memory: taken.memory, startedAt })
 
-  const { object } = prepared
+  const { object } = ready
   const record = Pass.makeRecord()
   const progress = { released: false }
   const ran =
-    prepared._tag === "Failed" ? prepared.exit : yield* runStep(runner, taken, object, { record, progress, startedAt })
+    ready._tag === "Failed" ? ready.exit : yield* runStep(runner, taken, object, { record, progress, startedAt })
   record.closed = true
   const { exit, fields } = encodedDraft(engine.controller.for, record, ran)
   const now = yield* Clock.currentTimeMillis
@@ -248,7 +257,7 @@ const conclude = Effect.fnUntraced(function* (
   const isStale = Result.isSuccess(written) && (written.success._tag === "Moved" || written.success._tag === "Gone")
   yield* logLine(runner, taken.key, settlement.log)
   // An object that moved on runs again and says then what is so; one that is gone has nobody to tell (B54).
-  if (!isStale) yield* runner.post(settlement.events)
+  if (!isStale && settlement.events.length > 0) yield* runner.post(settlement.events)
   const hops = settlement.outcome === "changed" ? 0 : taken.hops + 1
   for (const wake of record.wakes) wake(hops)
   yield* end(runner, taken, facts.released ? undefined : object, {
@@ -260,8 +269,16 @@ const conclude = Effect.fnUntraced(function* (
 })
 
 const logLine = (runner: Runner, key: string, { annotations, level, message }: Settle.LogLine): Effect.Effect<void> =>
-  Effect.logWithLevel(level)(message).pipe(
-    Effect.annotateLogs({ controller: runner.engine.controller.name, object: key.replace(/^\//, ""), ...annotations })
+  Effect.withFiber((fiber) =>
+    LogLevel.isGreaterThan(fiber.getRef(References.MinimumLogLevel), level)
+      ? Effect.void
+      : Effect.logWithLevel(level)(message).pipe(
+          Effect.annotateLogs({
+            controller: runner.engine.controller.name,
+            object: key.replace(/^\//, ""),
+            ...annotations
+          })
+        )
   )
 
 /** What is known of the key from now on, and when it comes again. */

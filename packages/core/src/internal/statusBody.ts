@@ -33,6 +33,8 @@ interface Status {
 const statusOf = (object: KubeObject): Status =>
   typeof object.status === "object" && object.status !== null ? (object.status as Status) : {}
 
+const noTypes: ReadonlySet<string> = new Set()
+
 const ownedTypes = (fields: FieldsV1 | undefined): ReadonlySet<string> => {
   const types = new Set<string>()
   for (const path of Object.keys(fields?.["f:conditions"] ?? {})) {
@@ -48,7 +50,7 @@ export const statusBody = (resource: Resource, live: KubeObject, said: Said, fac
   const status = statusOf(live)
   const present = Array.isArray(status.conditions) ? status.conditions : []
   const owned = ownEntry(live, facts.manager, "status")?.fieldsV1["f:status"]
-  const ours = ownedTypes(owned)
+  const ours = said.complete ? noTypes : ownedTypes(owned)
   const saidTypes = new Set(said.conditions.map(({ type }) => type))
   const kept = present.filter(
     ({ type }) => saidTypes.has(type) || !facts.conditionsAreMap || (!said.complete && ours.has(type))

@@ -11,7 +11,8 @@ import { type ReconcileError, textOf } from "../ReconcileError.ts"
 import { refOf } from "./key.ts"
 import { asFailure, type Runner } from "./runner.ts"
 import * as Settle from "./settle.ts"
-import { writeStatus, type StatusWrite } from "./statusWriter.ts"
+import type { Said, Facts as StatusFacts } from "./statusBody.ts"
+import { stands, type StatusWrite, type Target, writeStatus } from "./statusWriter.ts"
 
 /** A status that its kind cannot hold is a mistake of the reconciler: the pass ends as if it had died of it. */
 export const encodedDraft = (
@@ -42,15 +43,16 @@ export const settledAndWritten = Effect.fnUntraced(function* (
   readonly written: Result.Result<StatusWrite, ApiError>
 }> {
   const settlement = Settle.settle(facts)
-  const first = yield* Effect.exit(statusOf(runner, key, object, settlement, facts))
+  const writing = writingOf(runner, key, object, settlement, facts)
+  if (writing === undefined || isSaid(writing)) return { settlement, written: unchanged }
+  const first = yield* Effect.exit(write(writing))
   if (Exit.isSuccess(first) && Result.isSuccess(first.value)) return { settlement, written: first.value }
   if (Exit.isSuccess(first) && Result.isFailure(first.value) && first.value.failure.reason._tag !== "Invalid")
     return { settlement: Settle.afterFailedWrite(facts, settlement, first.value.failure), written: first.value }
   const without = { ...facts, exit: refusedExit(first), pass: { ...facts.pass, draft: {}, conditions: [] } }
   const instead = Settle.settle(without)
-  const written = yield* Effect.catchCause(statusOf(runner, key, object, instead, without), () =>
-    Effect.succeed(untold)
-  )
+  const again = writingOf(runner, key, object, instead, without)
+  const written = again === undefined ? unchanged : yield* Effect.catchCause(write(again), () => Effect.succeed(untold))
   return Result.isFailure(written)
     ? { settlement: Settle.afterFailedWrite(without, instead, written.failure), written }
     : { settlement: instead, written }
@@ -71,40 +73,66 @@ const unchanged: Result.Result<StatusWrite, ApiError> = Result.succeed({ _tag: "
 /** Nothing was written, and the retry of the failure tells it. */
 const untold: Result.Result<StatusWrite, ApiError> = Result.succeed({ _tag: "Moved" })
 
-const statusOf = (
+/** One status that may have to be written. */
+interface Writing {
+  readonly target: Target
+  readonly said: Said
+  readonly facts: StatusFacts
+}
+
+/** Undefined if the pass touches no status, or the kind has none. */
+const writingOf = (
   runner: Runner,
   key: string,
   read: KubeObject,
   settlement: Settle.Settlement,
   { now }: Settle.Facts
-): Effect.Effect<Result.Result<StatusWrite, ApiError>> => {
+): Writing | undefined => {
   const { api, conditionsAreMap, engine, fieldManager } = runner
   const { controller, store } = engine
-  if (settlement.status === undefined || !controller.for.hasStatus || controller.noStatusSubresource)
-    return Effect.succeed(unchanged)
+  if (settlement.status === undefined || !controller.for.hasStatus || controller.noStatusSubresource) return undefined
   const current = store.get(refOf(key))
-  const known =
-    current !== undefined && current.metadata.uid === read.metadata.uid && !engine.concerns(read, current)
-      ? current
-      : read
-  return writeStatus(
-    {
+  const isSame =
+    current === read ||
+    (current !== undefined && current.metadata.uid === read.metadata.uid && !engine.concerns(read, current))
+  return {
+    target: {
       api,
       resource: controller.for,
       read,
-      known,
+      known: isSame ? current! : read,
       concerns: (seen, next) => engine.concerns(seen, next),
       fold: (answer) => {
         store.fold(answer)
         engine.wroteSelf(key, answer)
       }
     },
-    settlement.status,
-    {
+    said: settlement.status,
+    facts: {
       manager: fieldManager,
-      now: `${new Date(now).toISOString().slice(0, 19)}Z`,
+      now: stampOf(now),
       generation: read.metadata.generation,
       conditionsAreMap
     }
-  ).pipe(Effect.result)
+  }
 }
+
+let stamp = { second: NaN, text: "" }
+/** RFC 3339. The text of one second is made once: mostly nothing moves, and it is not used. */
+const stampOf = (millis: number): string => {
+  const second = Math.floor(millis / 1_000)
+  if (second !== stamp.second) stamp = { second, text: `${new Date(millis).toISOString().slice(0, 19)}Z` }
+  return stamp.text
+}
+
+/** What cannot be compared is no reason to fail here: it is met again when it is written. */
+const isSaid = ({ facts, said, target }: Writing): boolean => {
+  try {
+    return stands(target, said, facts)
+  } catch {
+    return false
+  }
+}
+
+const write = ({ facts, said, target }: Writing): Effect.Effect<Result.Result<StatusWrite, ApiError>> =>
+  Effect.result(writeStatus(target, said, facts))

@@ -40,6 +40,10 @@ export interface Target {
 /** After this many conflicts in a row the write has failed, and the key runs again as after any conflict (D7, D4). */
 const resendsMax = 3
 
+/** Whether the status says already what is to be said, so that nothing is sent. */
+export const stands = ({ known, resource }: Target, said: Said, facts: Facts): boolean =>
+  isApplied(known, statusBody(resource, known, said, facts), facts.manager, "status")
+
 /** Fails with the ApiError of the write, or of the read between two. */
 export const writeStatus = Effect.fnUntraced(function* (
   target: Target,
