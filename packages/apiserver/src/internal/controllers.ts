@@ -5,6 +5,7 @@
  */
 import type { KubeObject } from "@fixpoint/core/KubeObject"
 import type { OwnerReference } from "@fixpoint/core/OwnerReference"
+import * as CrdConditions from "./crdConditions.ts"
 import * as Crd from "./customResources.ts"
 import { keyOf, type Definition } from "./definition.ts"
 import * as Deleting from "./deleting.ts"
@@ -226,17 +227,17 @@ const followCrd = (txn: Transaction, { key, object, previous, type }: Change): v
   }
   if (conflict !== undefined) {
     const isServed = isEstablished(object)
-    put(Crd.withConditions(object, isServed ? [conflict] : [conflict, Crd.notAccepted], now))
+    put(CrdConditions.withConditions(object, isServed ? [conflict] : [conflict, CrdConditions.notAccepted], now))
     return
   }
   const status = isObject(object.status) ? object.status : {}
   const named: KubeObject = { ...object, status: { ...status, acceptedNames: acceptedNames(object) } }
   if (isEstablished(object)) {
-    put(Crd.withConditions(named, [Crd.namesAccepted], now))
+    put(CrdConditions.withConditions(named, [CrdConditions.namesAccepted], now))
   } else {
-    put(Crd.withConditions(named, [Crd.namesAccepted, Crd.installing], now))
+    put(CrdConditions.withConditions(named, [CrdConditions.namesAccepted, CrdConditions.installing], now))
     const accepted = find(txn.state, Crd.crdResource, key)!
-    put(Crd.withConditions(accepted, [Crd.namesAccepted, Crd.established], now))
+    put(CrdConditions.withConditions(accepted, [CrdConditions.namesAccepted, CrdConditions.established], now))
   }
   serveCrd(txn, object, previous)
 }
@@ -283,7 +284,7 @@ const beginRemoval = (txn: Transaction, key: string): void => {
     return
   }
   const now = txn.time
-  commit(txn, Crd.crdResource, key, Crd.withConditions(crd, [Crd.deletionInProgress], now), crd)
+  commit(txn, Crd.crdResource, key, CrdConditions.withConditions(crd, [CrdConditions.deletionInProgress], now), crd)
   const served = Crd.definitionsOf(crd)!
   const { history, objects } = stored(txn.state, resource)
   const state = serve(txn.state, served.served, served.storage)

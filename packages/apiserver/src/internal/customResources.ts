@@ -1,6 +1,7 @@
 /** CustomResourceDefinitions: what one must be, and what it serves (F130, F132, F139 to F146). */
 import type { StatusCause } from "@fixpoint/core/ApiError"
 import type { KubeObject } from "@fixpoint/core/KubeObject"
+import { type Condition, withConditions } from "./crdConditions.ts"
 import type { Definition, KindRules, ScalePaths } from "./definition.ts"
 import { isList, isObject, type JsonObject } from "./json.ts"
 import { compareVersions } from "./kubeVersion.ts"
@@ -153,27 +154,6 @@ const asVersion = (stored: KubeObject, schema: Schema, apiVersion: string): Kube
 export const convert = (object: KubeObject, schema: Schema, apiVersion: string): KubeObject => {
   const known = applyDefaults(schema, prune(schema, object).value) as KubeObject
   return known.apiVersion === apiVersion ? known : { ...known, apiVersion }
-}
-
-export interface Condition {
-  readonly type: string
-  readonly status: "True" | "False"
-  readonly reason: string
-  readonly message: string
-}
-
-/** Sets the conditions; the time moves only where the status does. */
-export const withConditions = (crd: KubeObject, conditions: ReadonlyArray<Condition>, now: string): KubeObject => {
-  const status = object(crd.status)
-  const before = list(status.conditions)
-  const set = conditions.map((condition) => {
-    const same = before.find(({ status, type }) => type === condition.type && status === condition.status)
-    return { ...condition, lastTransitionTime: same?.lastTransitionTime ?? now }
-  })
-  const changed = new Map<unknown, JsonObject>(set.map((condition) => [condition.type, condition]))
-  const known = before.map((condition) => changed.get(condition.type) ?? condition)
-  const added = set.filter(({ type }) => !before.some((condition) => condition.type === type))
-  return { ...crd, status: { ...status, conditions: [...known, ...added] } }
 }
 
 /** Which of its names another accepted CRD of the group has taken (F132). */
@@ -413,36 +393,4 @@ export const customResourceDefinitionRules: KindRules = {
       now
     )
   }
-}
-
-/** Once the names are accepted, and again when the CRD serves. */
-export const namesAccepted: Condition = {
-  type: "NamesAccepted",
-  status: "True",
-  reason: "NoConflicts",
-  message: "no conflicts found"
-}
-export const installing: Condition = {
-  type: "Established",
-  status: "False",
-  reason: "Installing",
-  message: "the initial names have been accepted"
-}
-export const established: Condition = {
-  type: "Established",
-  status: "True",
-  reason: "InitialNamesAccepted",
-  message: "the initial names have been accepted"
-}
-export const notAccepted: Condition = {
-  type: "Established",
-  status: "False",
-  reason: "NotAccepted",
-  message: "not all names are accepted"
-}
-export const deletionInProgress: Condition = {
-  type: "Terminating",
-  status: "True",
-  reason: "InstanceDeletionInProgress",
-  message: "CustomResource deletion is in progress"
 }
