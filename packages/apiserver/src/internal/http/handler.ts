@@ -8,6 +8,7 @@ import { sendDefect, sendRefusal } from "./answering.ts"
 import * as Body from "./body.ts"
 import { answerDocument } from "./documentAnswer.ts"
 import { parseUrl, type ResourceTarget, type Url } from "./path.ts"
+import { makePipeline } from "./pipeline.ts"
 import { answerResource } from "./resourceAnswer.ts"
 import type { Site, Visit } from "./site.ts"
 
@@ -122,37 +123,41 @@ const answer = (site: Site, visit: Visit, guarded: (f: () => void) => void): voi
 }
 
 /** Answers one request. Never throws. */
-export const handle =
-  (site: Site): ((incoming: http.IncomingMessage, outgoing: http.ServerResponse) => void) =>
-  (incoming, outgoing) => {
-    const url = parseUrl(incoming.url ?? "")
-    if (url === undefined) {
-      outgoing.writeHead(400, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" })
-      outgoing.end("400 Bad Request")
-      return
-    }
-    // What fails on the way to a client that has gone is told by its close.
-    outgoing.on("error", () => undefined)
-    const user = site.userOf(incoming)
-    const visit: Visit = {
-      incoming,
-      outgoing,
-      url,
-      user: user ?? Access.anonymous,
-      verb: verbOf(incoming.method ?? "", url, incoming.headers["content-type"]),
-      auditId: idOf(incoming),
-      began: performance.now()
-    }
-    const guarded = (f: () => void): void => {
-      try {
-        f()
-      } catch (error) {
-        if (error instanceof Refusal.Refusal) sendRefusal(site, visit, error)
-        else sendDefect(site, visit, error)
-      }
-    }
-    guarded(() => {
-      if (user === undefined) throw Refusal.unauthorized()
-      answer(site, visit, guarded)
-    })
+const serve = (site: Site, incoming: http.IncomingMessage, outgoing: http.ServerResponse): void => {
+  const url = parseUrl(incoming.url ?? "")
+  if (url === undefined) {
+    outgoing.writeHead(400, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" })
+    outgoing.end("400 Bad Request")
+    return
   }
+  // What fails on the way to a client that has gone is told by its close.
+  outgoing.on("error", () => undefined)
+  const user = site.userOf(incoming)
+  const visit: Visit = {
+    incoming,
+    outgoing,
+    url,
+    user: user ?? Access.anonymous,
+    verb: verbOf(incoming.method ?? "", url, incoming.headers["content-type"]),
+    auditId: idOf(incoming),
+    began: performance.now()
+  }
+  const guarded = (f: () => void): void => {
+    try {
+      f()
+    } catch (error) {
+      if (error instanceof Refusal.Refusal) sendRefusal(site, visit, error)
+      else sendDefect(site, visit, error)
+    }
+  }
+  guarded(() => {
+    if (user === undefined) throw Refusal.unauthorized()
+    answer(site, visit, guarded)
+  })
+}
+
+/** Answers requests, those of one connection in their order. Never throws. */
+export const handle = (site: Site): ((incoming: http.IncomingMessage, outgoing: http.ServerResponse) => void) => {
+  const { inOrder } = makePipeline()
+  return (incoming, outgoing) => inOrder(incoming, outgoing, () => serve(site, incoming, outgoing))
+}
