@@ -4,6 +4,8 @@
  *
  *     npm run hostile -- [--scale=1] [TEXT]
  *
+ * Starved: how much of the time the server could have run, had the machine not been busy with others.
+ *
  * TEXT: only the attacks whose name has it. The exit code is 1 if an attack did what it must not, or the server is gone.
  */
 import { attacks } from "../packages/apiserver/test/hostile/attacks.ts"
@@ -14,7 +16,7 @@ const scale = Number(args.find((arg) => arg.startsWith("--scale="))?.slice(8) ??
 const text = args.find((arg) => !arg.startsWith("--"))
 
 const head =
-  "| attack | seconds | requests | answers | GETs | p50 ms | p99 ms | longest ms | RSS MiB: most | after | heap after | connections after |"
+  "| attack | seconds | requests | answers | GETs | p50 ms | p99 ms | longest ms | RSS MiB: most | after | heap after | connections after | starved |"
 
 const row = (one: Measured): string => {
   const cells = [
@@ -29,7 +31,8 @@ const row = (one: Measured): string => {
     Math.round(one.peakMiB),
     Math.round(one.held.rssMiB),
     Math.round(one.held.heapMiB),
-    one.held.connections
+    one.held.connections,
+    `${Math.round(100 * one.starved)} %`
   ]
   return `| ${cells.join(" | ")} |`
 }

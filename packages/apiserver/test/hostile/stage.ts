@@ -20,6 +20,8 @@ export interface Measured extends Toll {
   /** Of the server, when all clients of the attack have left. */
   readonly held: Held
   readonly peakMiB: number
+  /** How much of the time the server could have run but the machine was busy with others, from 0 to 1: nothing of the server's own doing. */
+  readonly starved: number
 }
 
 export interface Stage {
@@ -76,12 +78,14 @@ export const setUp = async (): Promise<Stage> => {
     run: async (attack, scale) => {
       await answerOf<Probes>(prober)
       const began = performance.now()
+      const waitedBefore = waitedMillis(target)
       let peakMiB = 0
       const looking = setInterval(() => {
         peakMiB = Math.max(peakMiB, rssOf(target))
       }, 50)
       const toll = await attack.run(address, scale)
       const seconds = (performance.now() - began) / 1_000
+      const starved = (waitedMillis(target) - waitedBefore) / (1_000 * seconds)
       const { failures, millis } = await answerOf<Probes>(prober)
       clearInterval(looking)
       const sorted = millis.toSorted((a, b) => a - b)
@@ -95,7 +99,8 @@ export const setUp = async (): Promise<Stage> => {
         longest: percentile(sorted, 1),
         failures,
         held: await heldAfter(),
-        peakMiB
+        peakMiB,
+        starved
       }
     },
     close: () => {
@@ -103,6 +108,12 @@ export const setUp = async (): Promise<Stage> => {
       target.kill("SIGKILL")
     }
   }
+}
+
+/** How long the server's main thread has waited for a processor. */
+const waitedMillis = ({ pid }: ChildProcess): number => {
+  const file = `/proc/${pid}/schedstat`
+  return existsSync(file) ? Number(readFileSync(file, "utf8").split(" ")[1] ?? 0) / 1e6 : 0
 }
 
 /** Read from outside, so that looking does not make the server collect its garbage. */
