@@ -65,8 +65,8 @@ export const headersOf = (
 const sniffless = (code: number, { contentType }: Encoded): boolean =>
   code === 403 || contentType.startsWith("text/plain")
 
-/** Sends bytes with the given headers beside those of every answer. */
-export const sendBytes = (
+/** Sends a body with the given headers beside those of every answer. */
+export const sendBody = (
   site: Site,
   visit: Visit,
   response: Pick<Response, "code" | "warnings" | "retryAfterSeconds">,
@@ -78,34 +78,37 @@ export const sendBytes = (
   const { code } = response
   const headers = { ...headersOf(visit, response, encoded.contentType), ...further }
   if (sniffless(code, encoded)) headers["X-Content-Type-Options"] = "nosniff"
-  const finish = (bytes: Buffer): void => {
-    headers["Content-Length"] = bytes.length
+  const { body } = encoded
+  const size = typeof body === "string" ? Buffer.byteLength(body) : body.length
+  const finish = (sent: string | Buffer, bytes: number): void => {
+    headers["Content-Length"] = bytes
     if (site.inbox.isUnread(incoming)) {
       outgoing.writeHead(code, { ...headers, Connection: "close" })
-      outgoing.write(bytes)
+      outgoing.write(sent)
       // Closing at once would reset the connection under a sender that has not read this yet.
       setTimeout(() => outgoing.destroy(), lingerMillis).unref()
     } else {
       outgoing.writeHead(code, headers)
-      site.outbox.send(outgoing, bytes)
+      site.outbox.send(outgoing, sent, bytes)
     }
-    conclude(site, visit, code, bytes.length)
+    conclude(site, visit, code, bytes)
   }
-  if (encoded.bytes.length < gzipLeast || !/\bgzip\b/.test(String(incoming.headers["accept-encoding"] ?? ""))) {
-    return finish(encoded.bytes)
+  if (size < gzipLeast || !/\bgzip\b/.test(String(incoming.headers["accept-encoding"] ?? ""))) {
+    return finish(body, size)
   }
   headers["Vary"] = "Accept-Encoding"
-  zlib.gzip(encoded.bytes, { level: 1 }, (error, bytes) => {
+  zlib.gzip(body, { level: 1 }, (error, bytes) => {
     if (outgoing.destroyed) return conclude(site, visit, code, 0)
     if (error === null) headers["Content-Encoding"] = "gzip"
-    finish(error === null ? bytes : encoded.bytes)
+    if (error === null) finish(bytes, bytes.length)
+    else finish(body, size)
   })
 }
 
 /** Sends the answer of a request. */
 export const send = (site: Site, visit: Visit, response: Response, form: Accept.Form = Accept.json): void => {
   const { media } = form
-  sendBytes(site, visit, response, encode(response, { media, pretty: isPretty(visit, form) }))
+  sendBody(site, visit, response, encode(response, { media, pretty: isPretty(visit, form) }))
 }
 
 /** Sends why not. */

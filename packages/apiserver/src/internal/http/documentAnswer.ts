@@ -4,14 +4,14 @@ import { documentAt, type Document } from "../documents.ts"
 import * as Discovery from "../discovery.ts"
 import * as Exchange from "../exchange.ts"
 import * as Refusal from "../refusal.ts"
-import { conduct, send, sendBytes, sendRefusal } from "./answering.ts"
+import { conduct, send, sendBody, sendRefusal } from "./answering.ts"
 import type { Site, Visit } from "./site.ts"
 
 const plainText = "text/plain; charset=utf-8"
 const metricsText = "text/plain; version=0.0.4; charset=utf-8"
 
 const text = (site: Site, visit: Visit, code: number, body: string, contentType = plainText): void =>
-  sendBytes(site, visit, { code, warnings: [] }, { contentType, bytes: Buffer.from(body) })
+  sendBody(site, visit, { code, warnings: [] }, { contentType, body })
 
 const sendDocument = (site: Site, visit: Visit, found: Document | undefined): void => {
   if (found === undefined) return text(site, visit, 404, "404 page not found\n")
@@ -23,13 +23,15 @@ const sendDocument = (site: Site, visit: Visit, found: Document | undefined): vo
     ...(location !== undefined && { Location: location })
   }
   if (code === 200 && etag !== undefined && visit.incoming.headers["if-none-match"] === etag) {
-    return sendBytes(site, visit, { code: 304, warnings: [] }, { contentType, bytes: Buffer.alloc(0) }, headers)
+    return sendBody(site, visit, { code: 304, warnings: [] }, { contentType, body: "" }, headers)
   }
-  const bytes =
+  const sent =
     body instanceof Uint8Array
       ? Buffer.from(body.buffer, body.byteOffset, body.length)
-      : Buffer.from(typeof body === "string" ? body : `${JSON.stringify(body)}\n`)
-  sendBytes(site, visit, { code, warnings: [] }, { contentType, bytes }, headers)
+      : typeof body === "string"
+        ? body
+        : `${JSON.stringify(body)}\n`
+  sendBody(site, visit, { code, warnings: [] }, { contentType, body: sent }, headers)
 }
 
 /** The paths that there are. */

@@ -7,7 +7,8 @@ import type { Form } from "./accept.ts"
 
 export interface Encoded {
   readonly contentType: string
-  readonly bytes: Buffer
+  /** A short text goes out in one piece with its head. */
+  readonly body: string | Buffer
 }
 
 /** As Go writes it: keys in order, lists not indented, what an older YAML would read as a date or a boolean in quotes. */
@@ -48,14 +49,14 @@ export const encode = (
   { bareItems, body }: Pick<Response, "body" | "bareItems">,
   { media, pretty }: Pick<Form, "media" | "pretty">
 ): Encoded => {
-  if (typeof body === "string") return { contentType: asText, bytes: Buffer.from(body) }
+  if (typeof body === "string") return { contentType: asText, body }
   const bare = bareItems === true ? (body as ListBody) : undefined
   if (media === "application/yaml" || pretty) {
     const value = bare === undefined ? body : withoutTypes(bare)
     const text = media === "application/yaml" ? Yaml.stringify(value, yaml) : JSON.stringify(value, null, 2)
-    return { contentType: media, bytes: Buffer.from(text) }
+    return { contentType: media, body: text }
   }
-  return { contentType: media, bytes: Buffer.from(`${bare === undefined ? JSON.stringify(body) : bareList(bare)}\n`) }
+  return { contentType: media, body: `${bare === undefined ? JSON.stringify(body) : bareList(bare)}\n` }
 }
 
 /** One line of a watch. */

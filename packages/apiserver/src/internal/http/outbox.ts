@@ -2,8 +2,8 @@
 import type * as http from "node:http"
 
 export interface Outbox {
-  /** Ends the answer with these bytes. */
-  readonly send: (outgoing: http.ServerResponse, bytes: Buffer) => void
+  /** Ends the answer with this body of so many bytes. */
+  readonly send: (outgoing: http.ServerResponse, body: string | Buffer, bytes: number) => void
   /** Bytes that wait. */
   readonly waiting: () => number
 }
@@ -23,10 +23,10 @@ export const make = (): Outbox => {
   }
   return {
     waiting: () => sum,
-    send: (outgoing, bytes) => {
-      if (bytes.length > smallMost) {
-        waiting.set(outgoing, bytes.length)
-        sum += bytes.length
+    send: (outgoing, body, bytes) => {
+      if (bytes > smallMost) {
+        waiting.set(outgoing, bytes)
+        sum += bytes
         outgoing.once("close", () => forget(outgoing))
         for (const oldest of waiting.keys()) {
           if (sum <= bytesMost || oldest === outgoing) break
@@ -34,7 +34,7 @@ export const make = (): Outbox => {
           oldest.destroy()
         }
       }
-      outgoing.end(bytes)
+      outgoing.end(body)
     }
   }
 }
