@@ -35,6 +35,9 @@ export const refusalBytesMax = 1024 * 1024
 /** Lists of objects shrink to a twentieth; what would grow to much more than that is a bomb. */
 const unpackedMax = (packed: Buffer): number => 64 * (1024 * 1024 + packed.length)
 
+/** Each costs a turn of the event loop; the default of 16 KiB makes a large list slower than it would be unpacked. */
+const unpackedChunk = 1024 * 1024
+
 /**
  * The whole answer, of any code. It fails if the body is larger than `bytesMax`; that of a refusal is cut at 1 MiB. With `gzip` it may come packed; else that
  * is taken for what it looks like.
@@ -62,7 +65,8 @@ export const whole = (
     const finish = (): void => {
       if (!gzip || headers["content-encoding"] !== "gzip") return give(() => body.text())
       const packed = body.whole()
-      gunzip(packed, { maxOutputLength: Math.min(bytesMax, unpackedMax(packed)) }, (error, unpacked) => {
+      const limits = { maxOutputLength: Math.min(bytesMax, unpackedMax(packed)), chunkSize: unpackedChunk }
+      gunzip(packed, limits, (error, unpacked) => {
         // What cannot be unpacked is no JSON either, and is told so.
         give(() => (error === null ? unpacked.toString("utf8") : ""))
       })
