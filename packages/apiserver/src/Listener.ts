@@ -37,7 +37,7 @@ export interface AuditEntry {
   /** `system:anonymous` without a token. */
   readonly user: string
   readonly userAgent: string
-  /** 0: the connection was broken without an answer, as a hook wished. */
+  /** 0: the connection broke before an answer, by the client or as a hook wished. */
   readonly code: number
   /** Milliseconds from the head of the request to the answer, or to the end of the watch. */
   readonly millis: number

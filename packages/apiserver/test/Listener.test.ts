@@ -328,7 +328,8 @@ describe("answers", () => {
 describe("hooks over HTTP", () => {
   it.live("a hook's refusal is the answer, its unreachable breaks the connection, and the log knows all (F165)", () =>
     Effect.gen(function* () {
-      const to = yield* listening()
+      const codes: Array<number> = []
+      const to = yield* listening({ audit: ({ code }) => codes.push(code) })
       const server = yield* ApiServer.ApiServer
       yield* server.hook({
         before: (call) =>
@@ -344,6 +345,8 @@ describe("hooks over HTTP", () => {
       assert.strictEqual((yield* Effect.flip(ask(to, "GET", `${maps}/lost`)))._tag, "Broken")
       assert.strictEqual((yield* Effect.flip(ask(to, "POST", maps, { body: cm("done") })))._tag, "Broken")
       assert.isTrue(Option.isSome(yield* server.object(configMaps, { namespace: "default", name: "done" })))
+      yield* until("all are told", () => codes.length === 3)
+      assert.deepStrictEqual(codes, [429, 0, 0])
       const log = yield* server.log
       assert.deepStrictEqual(
         log.map(({ code, operation }) => [operation.verb, operation.resource, code]),

@@ -98,7 +98,7 @@ export const sendBody = (
   }
   headers["Vary"] = "Accept-Encoding"
   zlib.gzip(body, { level: 1 }, (error, bytes) => {
-    if (outgoing.destroyed) return conclude(site, visit, code, 0)
+    if (outgoing.destroyed) return
     if (error === null) headers["Content-Encoding"] = "gzip"
     if (error === null) finish(bytes, bytes.length)
     else finish(body, size)
@@ -123,12 +123,6 @@ export const sendDefect = (site: Site, visit: Visit, error: unknown): void => {
   else sendRefusal(site, visit, Refusal.internal(`Internal error occurred: ${String(error)}`))
 }
 
-/** The connection breaks without an answer; the audit calls that 0. */
-const breakOff = (site: Site, visit: Visit): void => {
-  if (!visit.outgoing.headersSent) conclude(site, visit, 0, 0)
-  visit.incoming.socket.destroy()
-}
-
 /**
  * Runs an effect that sends the answer. A hook's failure is an answer or a connection that breaks; so is an interruption, which is how a hook lets a
  * caller crash. A client that goes away ends it.
@@ -140,7 +134,7 @@ export const conduct = (site: Site, visit: Visit, effect: Effect.Effect<void, Ap
     const error = Cause.findErrorOption(exit.cause)
     const response = Option.isSome(error) ? responseOf(error.value) : undefined
     if (response !== undefined) send(site, visit, response)
-    else if (Option.isSome(error) || Cause.hasInterruptsOnly(exit.cause)) breakOff(site, visit)
+    else if (Option.isSome(error) || Cause.hasInterruptsOnly(exit.cause)) visit.incoming.socket.destroy()
     else sendDefect(site, visit, Cause.squash(exit.cause))
   })
   visit.outgoing.once("close", () => fiber.interruptUnsafe())

@@ -10,7 +10,7 @@ import { answerDocument } from "./documentAnswer.ts"
 import { parseUrl, type ResourceTarget, type Url } from "./path.ts"
 import { makePipeline } from "./pipeline.ts"
 import { answerResource } from "./resourceAnswer.ts"
-import type { Site, Visit } from "./site.ts"
+import { conclude, type Site, type Visit } from "./site.ts"
 
 const methods: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"])
 
@@ -142,6 +142,10 @@ const serve = (site: Site, incoming: http.IncomingMessage, outgoing: http.Server
     auditId: idOf(incoming),
     began: performance.now()
   }
+  // Whether a hook, a client or a full outbox has broken it.
+  outgoing.once("close", () => {
+    if (!outgoing.headersSent) conclude(site, visit, 0, 0)
+  })
   const guarded = (f: () => void): void => {
     try {
       f()
