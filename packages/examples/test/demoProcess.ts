@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import * as Effect from "effect/Effect"
+import { compiled } from "./compiled.ts"
 
 const program = fileURLToPath(new URL("../src/access/demo.ts", import.meta.url))
 
@@ -24,7 +25,7 @@ export const demo = (args: ReadonlyArray<string>, signalAfter?: SignalAfter) =>
     const child = execFile(
       process.execPath,
       ["--conditions=@fixpoint/source", program, ...args],
-      { timeout: 120_000, killSignal: "SIGKILL" },
+      { timeout: 120_000, killSignal: "SIGKILL", env: { ...process.env, NODE_COMPILE_CACHE: compiled } },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : (error.code ?? error.signal ?? null)
         resume(Effect.succeed({ code, stdout, stderr }))

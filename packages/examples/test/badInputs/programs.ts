@@ -1,10 +1,8 @@
 /** Operators as processes, and what they tell. */
 import { spawn } from "node:child_process"
-import { rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Effect from "effect/Effect"
+import { compiled } from "../compiled.ts"
 
 export interface Ended {
   readonly code: number | string
@@ -27,9 +25,6 @@ export const programs = {
   gadgets: fileURLToPath(new URL("operator.ts", import.meta.url))
 }
 
-const compiled = join(tmpdir(), `fixpoint-compiled-${process.pid}`)
-process.once("exit", () => rmSync(compiled, { recursive: true, force: true }))
-
 const patienceMillis = 60_000
 
 /** A line that begins something: of the log, or what the program says on stderr; others go on with the fields of the one before. */
@@ -42,7 +37,6 @@ export const start = (program: keyof typeof programs, env: Readonly<Record<strin
     Effect.sync((): Program & { readonly kill: () => void } => {
       const startedAt = performance.now()
       const child = spawn(process.execPath, ["--conditions=@fixpoint/source", programs[program]], {
-        // Each loads the same modules.
         env: { PATH: process.env.PATH, HEALTH_PORT: "0", NODE_COMPILE_CACHE: compiled, ...env },
         stdio: ["ignore", "pipe", "pipe"]
       })
