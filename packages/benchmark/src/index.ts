@@ -1,2 +1,10 @@
 /** What Fixpoint costs, measured. */
-export {}
+export * as ApiInMemory from "./ApiInMemory.ts"
+export * as CachedObjects from "./CachedObjects.ts"
+export * as Measure from "./Measure.ts"
+export * as Memory from "./Memory.ts"
+export * as NoOpPass from "./NoOpPass.ts"
+export * as Queue from "./Queue.ts"
+export * as Report from "./Report.ts"
+export * as Requests from "./Requests.ts"
+export * as SideBySide from "./SideBySide.ts"
