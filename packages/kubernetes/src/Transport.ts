@@ -89,6 +89,12 @@ const makeTokens = () => {
   }
 }
 
+const headersOf = ({ contentType, gzip }: HttpRequest): Readonly<Record<string, string>> => ({
+  accept: "application/json",
+  ...(contentType !== undefined && { "content-type": contentType }),
+  ...(gzip === true && { "accept-encoding": "gzip" })
+})
+
 /** Opens no connection before the first request; closing the scope ends all exchanges. */
 export const make = (
   credentials: Credentials,
@@ -116,13 +122,7 @@ export const make = (
         method: request.method,
         path: `${base}${request.path}`,
         body: request.body ?? null,
-        headers: {
-          accept: "application/json",
-          "user-agent": userAgent,
-          ...(request.contentType !== undefined && { "content-type": request.contentType }),
-          ...(request.gzip === true && { "accept-encoding": "gzip" }),
-          ...access.headers
-        }
+        headers: { ...headersOf(request), "user-agent": userAgent, ...access.headers }
       }
     }
 
