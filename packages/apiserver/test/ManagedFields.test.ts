@@ -342,6 +342,24 @@ describe("server-side apply", () => {
 })
 
 describe("the tracking of writes", () => {
+  it("a write of the status leaves alone what its own version resets, and takes from managers of other versions what it leaves out", () => {
+    const live = apply(undefined, "m1", { spec: { size: 1 } })
+    const [own] = live.metadata.managedFields
+    const other = { ...own, manager: "other", operation: "Update", apiVersion: "specimen.example.com/v0" }
+    const entries = ManagedFields.update({
+      ...common("m2", {}),
+      subresource: "status",
+      resetFields: ["metadata", "spec"],
+      live: { ...live, metadata: { ...live.metadata, managedFields: [own, other] } },
+      next: body({ status: { phase: "b" } }),
+      schemaOf: () => common("m2", {}).schema
+    })
+    assert.deepStrictEqual(
+      entries?.map(({ manager }) => manager),
+      ["m1", "m2"]
+    )
+  })
+
   it.prop(
     "a write owns what it changes and takes it from the others (F30, F93)",
     seed,

@@ -161,13 +161,18 @@ interface Shift {
 
 /** What a change from one object to another does to the sets of all managers but `self`. */
 const shift = (world: World, live: unknown, next: unknown, managers: Managers, self: string | undefined): Shift => {
-  const compared = new Map<FieldType, Comparison>()
-  const comparisonOf = (type: FieldType): Comparison => {
-    const known = compared.get(type)
+  const { filter } = world
+  const compared = new Map<string, Comparison>()
+  const comparisonOf = (apiVersion: string, type: FieldType): Comparison => {
+    const known = compared.get(apiVersion)
     if (known !== undefined) return known
-    const { added, modified, removed } = compare(type, live, next)
-    const out = { added: world.filter(added), modified: world.filter(modified), removed: world.filter(removed) }
-    compared.set(type, out)
+    const found = compare(type, live, next)
+    // What the endpoint resets is known in the version of the request alone: managers of others lose what the body leaves out.
+    const out =
+      apiVersion === world.input.apiVersion
+        ? { added: filter(found.added), modified: filter(found.modified), removed: filter(found.removed) }
+        : found
+    compared.set(apiVersion, out)
     return out
   }
   const conflicts = new Map<string, FieldSet.FieldSet>()
@@ -176,14 +181,14 @@ const shift = (world: World, live: unknown, next: unknown, managers: Managers, s
     let { fields } = manager
     const type = world.typeOf(manager.apiVersion)
     if (id !== self && type !== undefined) {
-      const { added, modified, removed } = comparisonOf(type)
+      const { added, modified, removed } = comparisonOf(manager.apiVersion, type)
       const conflict = FieldSet.intersection(fields, FieldSet.union(modified, added))
       if (!FieldSet.isEmpty(conflict)) conflicts.set(id, conflict)
       fields = FieldSet.difference(FieldSet.difference(fields, conflict), removed)
     }
     if (!FieldSet.isEmpty(fields) && type !== undefined) out.set(id, { ...manager, fields })
   }
-  return { conflicts, managers: out, comparison: comparisonOf(world.type) }
+  return { conflicts, managers: out, comparison: comparisonOf(world.input.apiVersion, world.type) }
 }
 
 /**

@@ -2,7 +2,37 @@
 import { configMap, documents, widget } from "./kubectlManifests.ts"
 import type { Scene } from "./kubectlScene.ts"
 
+const old = (name: string, spec: string): string =>
+  `apiVersion: shop.example.com/v1alpha1\nkind: Widget\nmetadata: {name: ${name}}\nspec: ${spec}\n`
+
+const status = (name: string, fields: string): string =>
+  `apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {name: ${name}}\nstatus: ${fields}\n`
+
+/** One object by two versions, and its status by several managers. */
+const versions: Scene = {
+  name: "versions",
+  namespace: "versions",
+  steps: [
+    "create namespace versions",
+    { line: "apply -f -", stdin: old("anna", "{size: 3, other: thing}") },
+    { line: "apply --server-side -f -", stdin: old("bert", "{size: 4}") },
+    { line: "apply --server-side -f -", stdin: widget("bert", "size: 5") },
+    "get widgets -o yaml --show-managed-fields",
+    { line: "edit widgets.v1alpha1.shop.example.com anna", editor: "s/size: 3/size: 6/" },
+    "get widgets.v1alpha1.shop.example.com anna -o yaml",
+    { line: "apply --server-side --subresource=status -f -", stdin: status("anna", "{phase: Sold}") },
+    {
+      line: "apply --server-side --subresource=status --field-manager=other -f -",
+      stdin: status("anna", "{phase: Lent}")
+    },
+    { line: "replace --subresource=status -f -", stdin: status("anna", "{phase: Kept}") },
+    "get widget anna -o yaml --show-managed-fields",
+    `patch widget anna --subresource=status --type=merge -p '{"status":{"phase":3}}'`
+  ]
+}
+
 export const applying: ReadonlyArray<Scene> = [
+  versions,
   {
     name: "applying",
     namespace: "applying",

@@ -48,6 +48,7 @@ export const working: ReadonlyArray<Scene> = [
       "get jobs,cronjobs",
       "describe job once",
       "describe cronjob often",
+      "create cronjob never --image=busybox --schedule=never",
       "get job once -o yaml --show-managed-fields",
       "get cronjob often -o yaml",
       "get all",
