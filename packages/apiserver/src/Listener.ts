@@ -9,7 +9,7 @@
  * Caveats:
  * - HTTP/1.1 only: every client of Kubernetes speaks it, and each watch then has a connection and a backlog of its own.
  * - A body may nest 500 levels deep (the real server: 10,000) and have 32,768 keys and items; where it is YAML and not JSON, which is read as YAML 1.2,
- *   64 KiB and some 1,000 lines. A head may have 16 KiB.
+ *   64 KiB and some 1,000 lines. A head may have 16 KiB. 20,000 connections may be open.
  * - What takes long (bodies over 16 KiB, collections of more than 1,000 objects) is done one after another with rests between, so that others are served
  *   meanwhile; past 1,000 that wait it is 429.
  */

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as zlib from "node:zlib"
@@ -355,25 +356,33 @@ describe("hooks over HTTP", () => {
     }).pipe(Effect.scoped, Effect.provide(world()))
   )
 
-  it.live("a hook that fails as no hook should is a 500, and the server goes on", () =>
-    Effect.gen(function* () {
-      const to = yield* listening()
-      const server = yield* ApiServer.ApiServer
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          yield* server.hook({ before: () => Effect.die(new Error("a bug")) })
-          const { code, json } = yield* ask(to, "GET", maps)
-          assert.deepStrictEqual([code, json.message], [500, "Internal error occurred: Error: a bug"])
-        })
+  it.live("a hook that fails as no hook should is a 500 that is logged, and the server goes on", () =>
+    Effect.suspend(() => {
+      const logged: Array<string> = []
+      return Effect.gen(function* () {
+        const to = yield* listening()
+        const server = yield* ApiServer.ApiServer
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            yield* server.hook({ before: () => Effect.die(new Error("a bug")) })
+            const { code, json } = yield* ask(to, "GET", maps)
+            assert.deepStrictEqual([code, json.message], [500, "Internal error occurred: Error: a bug"])
+          })
+        )
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            yield* server.hook({ before: () => Effect.interrupt })
+            assert.strictEqual((yield* Effect.flip(ask(to, "GET", maps)))._tag, "Broken")
+          })
+        )
+        assert.strictEqual((yield* ask(to, "GET", maps)).code, 200)
+        assert.deepStrictEqual(logged, [`GET ${maps} met a fault of the API server`])
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(world()),
+        Effect.provide(Logger.layer([Logger.make(({ message }) => void logged.push(String([message].flat()[0])))]))
       )
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          yield* server.hook({ before: () => Effect.interrupt })
-          assert.strictEqual((yield* Effect.flip(ask(to, "GET", maps)))._tag, "Broken")
-        })
-      )
-      assert.strictEqual((yield* ask(to, "GET", maps)).code, 200)
-    }).pipe(Effect.scoped, Effect.provide(world()))
+    })
   )
 
   it.live("the ApiClient in memory watches what clients of HTTP write", () =>

@@ -183,14 +183,14 @@ describe.runIf(available())("the listener beside a real server", () => {
               JSON.stringify({ apiVersion: `${group}/v1`, kind: "Thing", metadata: { name: "a" } })
             )
           ]
-          const asked = (where: typeof real, one: Case) =>
+          const asked = (where: Parameters<typeof ask>[0], one: Case) =>
             ask(where, one.method, one.path, one).pipe(
               Effect.timeout("20 seconds"),
               Effect.match({ onFailure: ({ message }): unknown => message, onSuccess: told })
             )
           for (const seed of seeds) {
             yield* asked(real, seed)
-            yield* asked(ours as typeof real, seed)
+            yield* asked(ours, seed)
           }
           const cases = [...paths, ...bodies, ...forms, ...access]
           const found = yield* Effect.forEach(
@@ -198,7 +198,7 @@ describe.runIf(available())("the listener beside a real server", () => {
             (one) =>
               Effect.gen(function* () {
                 const wanted = yield* asked(real, one)
-                const got = yield* asked(ours as typeof real, one)
+                const got = yield* asked(ours, one)
                 return JSON.stringify(wanted) === JSON.stringify(got) ? [] : [[name(one), { wanted, got }] as const]
               }),
             { concurrency: 8 }
