@@ -77,6 +77,8 @@ export class Engine {
   private readonly subscriptions = new Subscriptions()
   private readonly known = new Map<string, Known>()
   private readonly running = new Map<string, Running>()
+  /** By key, the uid of an object of which the store has told that it is being deleted, or that somebody took our finalizers off. */
+  private readonly leaving = new Map<string, string>()
   /** Of each key, what ends its wait for its own writes. */
   private readonly barriers = new Map<string, { readonly unseen: ReadonlyArray<Unseen>; readonly cancel: () => void }>()
 
@@ -107,7 +109,7 @@ export class Engine {
   private onChange(kindId: string, change: Change): void {
     const { next, previous, ref } = change
     const isOwnKind = kindId === this.controller.for.id
-    if (isOwnKind) this.onOwn(ref, next)
+    if (isOwnKind) this.onOwn(change)
     const candidates = new Set(this.subscriptions.readersOf(kindId, change))
     const isOwned = this.ownedIds.has(kindId)
     const owners = isOwned ? this.ownersOf(previous, next) : noKeys
@@ -134,10 +136,11 @@ export class Engine {
     return namespaces === undefined || kind.scope === "Cluster" || namespaces.includes(namespace ?? "")
   }
 
-  private onOwn(ref: ObjectRef, next: KubeObject | undefined): void {
+  private onOwn({ next, previous, ref }: Change): void {
     if (!this.covers(ref)) return
     const key = keyOf(ref)
     const running = this.running.get(key)
+    if (next !== undefined && this.isLeaving(previous, next)) this.leaving.set(key, next.metadata.uid)
     if (running !== undefined) {
       running.recheckSelf = true
       return
@@ -149,6 +152,27 @@ export class Engine {
   /** Whether a change of the object from one state to the other is worth a pass. */
   concerns(seen: KubeObject | undefined, next: KubeObject | undefined): boolean {
     return Predicate.wakes(this.predicate, { seen, next, ownFinalizers: this.ownFinalizers })
+  }
+
+  private isLeaving(previous: KubeObject | undefined, next: KubeObject): boolean {
+    if (this.ownFinalizers.length === 0) return false
+    const isStripped = previous?.metadata.uid === next.metadata.uid && this.isHeld(previous) && !this.isHeld(next)
+    return isStripped || next.metadata.deletionTimestamp !== undefined
+  }
+
+  private isHeld({ metadata: { finalizers = [] } }: KubeObject): boolean {
+    return this.ownFinalizers.some((name) => finalizers.includes(name))
+  }
+
+  /**
+   * The object of the last pass, if it has gone since though it bore a finalizer of ours and nobody was seen to delete it or to take that off. A server that is
+   * deleting an object without finalizers goes on, though one is added and answered for meanwhile, so its clean-up is still to be done.
+   */
+  lost(key: string, now: KubeObject | undefined): KubeObject | undefined {
+    const seen = this.known.get(key)?.seen
+    if (seen === undefined || seen.metadata.uid === now?.metadata.uid || !this.isHeld(seen)) return undefined
+    const isLeaving = seen.metadata.deletionTimestamp !== undefined || this.leaving.get(key) === seen.metadata.uid
+    return isLeaving ? undefined : seen
   }
 
   private isNews(key: string, address: string, next: KubeObject | undefined): boolean {
@@ -239,8 +263,7 @@ export class Engine {
     if (running === undefined) return []
     if (end.seen === undefined) {
       this.forget(key)
-      if (running.recheckSelf && this.store.get(refOf(key)) !== undefined)
-        this.wake(key, "changed", this.controller.for.id, refOf(key))
+      if (this.store.get(refOf(key)) !== undefined) this.wake(key, "changed", this.controller.for.id, refOf(key))
       return []
     }
     if (end.settled) this.subscriptions.finish(key)
@@ -291,6 +314,7 @@ export class Engine {
   /** The object is gone: nothing is kept of its key (B37). */
   private forget(key: string): void {
     this.known.delete(key)
+    this.leaving.delete(key)
     this.subscriptions.forget(key)
     this.release(key)
   }
@@ -299,6 +323,7 @@ export class Engine {
   sizes() {
     return {
       known: this.known.size,
+      leaving: this.leaving.size,
       running: this.running.size,
       barriers: this.barriers.size,
       ...this.subscriptions.sizes()

@@ -29,7 +29,8 @@ import { encodedDraft, settledAndWritten } from "./statusStep.ts"
 
 /** What a pass found before its step ran: go on with the object, or there is nothing to do, or a failure. */
 type Prepared =
-  | { readonly _tag: "Run"; readonly object: KubeObject }
+  /** `lost`: it is gone already, and only its clean-up is left. */
+  | { readonly _tag: "Run"; readonly object: KubeObject; readonly lost?: boolean }
   | { readonly _tag: "Nothing"; readonly object: KubeObject | undefined }
   | { readonly _tag: "Failed"; readonly object: KubeObject; readonly exit: Exit.Exit<never, ReconcileError> }
 
@@ -70,6 +71,7 @@ const finalizerTarget = ({ api, engine, fieldManager }: Runner) => ({
 const prepared = ({ engine }: Runner, key: string): Prepared | undefined => {
   const ref = refOf(key)
   const read = engine.covers(ref) ? engine.store.get(ref) : undefined
+  if (engine.lost(key, read) !== undefined) return undefined
   if (read === undefined) return nothing(undefined)
   const { controller } = engine
   if (isDeleting(read)) return heldBy(controller, read).length === 0 ? nothing(read) : { _tag: "Run", object: read }
@@ -77,10 +79,25 @@ const prepared = ({ engine }: Runner, key: string): Prepared | undefined => {
   return isHeld ? { _tag: "Run", object: read } : undefined
 }
 
+/** An object that is gone in spite of our finalizer: its clean-up, if the server too has it no more. */
+const prepareLost = ({ api, engine }: Runner, lost: KubeObject): Effect.Effect<Prepared> =>
+  api.get(engine.controller.for, refTo(lost)).pipe(
+    Effect.map((live) => live.metadata.uid !== lost.metadata.uid),
+    Effect.catchReason("ApiError", "NotFound", () => Effect.succeed(true)),
+    Effect.mapError(asFailure("looking for the object")),
+    Effect.exit,
+    Effect.map((exit): Prepared => {
+      if (Exit.isFailure(exit)) return { _tag: "Failed", object: lost, exit: Exit.failCause(exit.cause) }
+      return exit.value ? { _tag: "Run", object: lost, lost: true } : nothing(lost)
+    })
+  )
+
 /** Puts our finalizers on an object that lives, before anything outside of the cluster can be made for it (K11, B57). */
 const prepare = Effect.fnUntraced(function* (runner: Runner, key: string): Effect.fn.Return<Prepared> {
   const { engine } = runner
   const { controller, store } = engine
+  const lost = engine.lost(key, store.get(refOf(key)))
+  if (lost !== undefined) return yield* prepareLost(runner, lost)
   const read = store.get(refOf(key))!
   let object = read
   for (const { name } of controller.reconciler.finalizers) {
@@ -98,11 +115,17 @@ const prepare = Effect.fnUntraced(function* (runner: Runner, key: string): Effec
   return { _tag: "Run", object }
 })
 
+interface Progress {
+  /** Whether no finalizer of ours is left. */
+  released: boolean
+  readonly lost: boolean
+}
+
 /** Clean-ups in turn, each finalizer taken off as soon as its own has succeeded (D13). */
 const cleanUp = Effect.fnUntraced(function* (
   runner: Runner,
   object: KubeObject,
-  progress: { released: boolean }
+  progress: Progress
 ): Effect.fn.Return<void, ReconcileError, any> {
   const { controller, store } = runner.engine
   const ref = refTo(object)
@@ -111,6 +134,7 @@ const cleanUp = Effect.fnUntraced(function* (
   let live = object
   for (const { cleanup, name } of heldBy(controller, object)) {
     yield* cleanup(deleting)
+    if (progress.lost) continue
     const left = yield* Effect.mapError(
       removeFinalizer(finalizerTarget(runner), live, name),
       asFailure("removing the finalizer")
@@ -128,9 +152,9 @@ const cleanUp = Effect.fnUntraced(function* (
 const stepOf = (
   runner: Runner,
   object: KubeObject,
-  progress: { released: boolean }
+  progress: Progress
 ): Effect.Effect<unknown, ReconcileError, any> => {
-  if (isDeleting(object)) return cleanUp(runner, object, progress)
+  if (isDeleting(object) || progress.lost) return cleanUp(runner, object, progress)
   const { controller } = runner.engine
   const result = decoded(controller.for, object)
   // It stays as it is until someone edits it (K7).
@@ -178,7 +202,7 @@ const runPass = Effect.fnUntraced(function* (runner: Runner, taken: Taken<Settle
 
   const { object } = ready
   const record = Pass.makeRecord()
-  const progress = { released: false }
+  const progress: Progress = { released: false, lost: ready._tag === "Run" && ready.lost === true }
   const ran =
     ready._tag === "Failed" ? ready.exit : yield* runStep(runner, taken, object, { record, progress, startedAt })
   record.closed = true
@@ -207,7 +231,7 @@ const runStep = (
   runner: Runner,
   { key, memory, triggers }: Taken<Settle.Memory>,
   object: KubeObject,
-  pass: { readonly record: Pass.PassRecord; readonly progress: { released: boolean }; readonly startedAt: number }
+  pass: { readonly record: Pass.PassRecord; readonly progress: Progress; readonly startedAt: number }
 ): Effect.Effect<Exit.Exit<unknown, ReconcileError>> => {
   const { engine, services } = runner
   const { controller } = engine
