@@ -7,14 +7,15 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { ApiClient, type WatchEvent } from "../src/ApiClient.ts"
+import { ApiClient, type Patch, type WatchEvent } from "../src/ApiClient.ts"
 import * as Controller from "../src/Controller.ts"
 import { Temporary } from "../src/ReconcileError.ts"
 import * as Reconciler from "../src/Reconciler.ts"
 import { api, editor, quiet, refTo, Role, running } from "./world.ts"
 
 const cleanup = "example.com/cleanup"
-const merge = (body: object) => ({ type: "merge", body }) as const
+/** A merge patch that takes all finalizers off. */
+const stripped: Patch = { type: "merge", body: { metadata: { finalizers: null } } as any }
 
 /** An API of which the server deletes each object whose finalizer it has just answered for, and tells only that it is gone. */
 const racing = (isRacing: () => boolean) =>
@@ -25,10 +26,7 @@ const racing = (isRacing: () => boolean) =>
       patch: (resource, ref, patch, options) =>
         Effect.tap(inner.patch(resource, ref, patch, options), () =>
           patch.type === "json" && isRacing()
-            ? Effect.andThen(
-                inner.patch(resource, ref, merge({ metadata: { finalizers: null } })),
-                inner.delete(resource, ref)
-              )
+            ? Effect.andThen(inner.patch(resource, ref, stripped), inner.delete(resource, ref))
             : Effect.void
         ),
       watch: (resource, options) =>
@@ -110,7 +108,7 @@ describe("an object that is gone in spite of our finalizer", () => {
         Effect.gen(function* () {
           yield* world.api.create(Role, editor)
           yield* quiet
-          yield* world.api.patch(Role, refTo(editor), merge({ metadata: { finalizers: null } }))
+          yield* world.api.patch(Role, refTo(editor), stripped)
           yield* world.api.delete(Role, refTo(editor))
           yield* tried
           assert.deepStrictEqual(cleaned, [])
