@@ -5,8 +5,8 @@
  * program is this repository's listener, so the peers and the benchmark's own loader talk to it over TLS as they would to a real server. What follows `--`
  * is passed on. Exit code 0 if every peer came through every scenario and lost nothing.
  */
-import { spawn } from "node:child_process"
-import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { execFileSync, spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { createInterface } from "node:readline"
@@ -23,18 +23,18 @@ interface Line {
 const allScenarios = ["S1", "S2", "S3", "S4", "S5"]
 
 /** A folder with what the benchmark takes for a control plane. The store is never asked: the listener keeps its objects itself. */
-const controlPlane = (assets: string): string => {
+const controlPlane = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "fixpoint-peers-"))
-  const program = resolve("packages/apiserver/src/bin/kubeApiserver.ts")
-  const shim = join(folder, "kube-apiserver")
-  // kube-runtime 5.0.0 wakes only one of the reconciles that wait for a second store (DelayedInit keeps one waker). A real server hides that: it lists ConfigMaps
-  // sooner than custom resources.
-  const late = "--list-delay=widgets.bench.example.com=250"
-  writeFileSync(shim, `#!/bin/sh\nexec '${process.execPath}' --conditions=@fixpoint/source '${program}' "$@" ${late}\n`)
-  chmodSync(shim, 0o755)
-  symlinkSync(join(assets, "etcd"), join(folder, "etcd"))
+  const program = "packages/apiserver/src/bin/apiserver.ts"
+  execFileSync(process.execPath, ["--conditions=@fixpoint/source", program, "--assets", folder], { stdio: "inherit" })
   return folder
 }
+
+/**
+ * kube-runtime 5.0.0 wakes only one of the reconciles that wait for a second store (its DelayedInit keeps one waker). A real server hides that: it lists ConfigMaps
+ * sooner than custom resources.
+ */
+const late = "widgets.bench.example.com=250"
 
 const measurement = (text: string): Line | undefined => {
   if (!text.startsWith("{")) return undefined
@@ -45,7 +45,7 @@ const measurement = (text: string): Line | undefined => {
 /** Runs the benchmark, shows what it says, and answers its measurements. */
 const measure = async (bench: string, bin: string, passed: ReadonlyArray<string>): Promise<ReadonlyArray<Line>> => {
   const child = spawn(join(bench, "run"), passed, {
-    env: { ...process.env, KUBE_BIN: bin },
+    env: { ...process.env, KUBE_BIN: bin, FIXPOINT_LIST_DELAY: late },
     stdio: ["ignore", "pipe", "inherit"]
   })
   const ended = new Promise<number>((done, failed) => {
@@ -80,17 +80,16 @@ const verdicts = (lines: ReadonlyArray<Line>): ReadonlyArray<{ readonly text: st
 
 const main = async (): Promise<number> => {
   const { positionals, values } = parseArgs({ options: { bench: { type: "string" } }, allowPositionals: true })
-  const assets = process.env["KUBEBUILDER_ASSETS"]
   const missing = [
     values.bench === undefined && "the option --bench, a folder with the side-by-side benchmark",
-    assets === undefined && "KUBEBUILDER_ASSETS, a folder with etcd",
+    process.env["KUBEBUILDER_ASSETS"] === undefined && "KUBEBUILDER_ASSETS, a folder with etcd",
     process.env["BENCH_BUILD"] === undefined && "BENCH_BUILD, the folder of its built peers"
   ].filter((text) => text !== false)
   if (missing.length > 0) {
     console.error(`peers: not given: ${missing.join("; ")}`)
     return 2
   }
-  const bin = controlPlane(assets!)
+  const bin = controlPlane()
   try {
     const found = verdicts(await measure(resolve(values.bench!), bin, positionals))
     console.log("")

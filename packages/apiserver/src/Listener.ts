@@ -52,6 +52,8 @@ export interface ListenOptions {
   readonly tls?: boolean | { readonly cert: string; readonly key: string }
   /** Who may ask. Default: an admin with a random token. */
   readonly tokens?: ReadonlyArray<Token>
+  /** Takes requests without credentials for the first token's: kubectl sends no token over HTTP. Default: false, and they are `system:anonymous`, who may do nothing. */
+  readonly trustAnonymous?: boolean
   /** Clients with a certificate of this authority (PEM) are its CN, in the groups of its O. Default: certificates are not asked for. Needs TLS. */
   readonly clientCa?: string
   /** Told of every request when it is over. Must not block. */

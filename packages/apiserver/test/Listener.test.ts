@@ -131,6 +131,14 @@ describe("who may ask", () => {
     }).pipe(Effect.scoped, Effect.provide(world()))
   )
 
+  it.live("where nobody need say who one is, who says nothing is the first token's and a wrong token is refused", () =>
+    Effect.gen(function* () {
+      const to = yield* listening({ trustAnonymous: true })
+      assert.strictEqual((yield* ask(to, "GET", maps, { token: "" })).code, 200)
+      assert.strictEqual((yield* ask(to, "GET", maps, { token: "wrong" })).code, 401)
+    }).pipe(Effect.scoped, Effect.provide(world()))
+  )
+
   it.live("a client's certificate of the given authority names its user, another is anonymous", () =>
     Effect.gen(function* () {
       const [known, foreign] = [makeCertificate("carol"), makeCertificate("mallory")]

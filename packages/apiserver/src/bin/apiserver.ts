@@ -15,7 +15,7 @@ const usage = `Usage: npm run apiserver -- [options]
   --port PORT        of 127.0.0.1 to listen on (default: a free one)
   --kubeconfig FILE  where to write the kubeconfig (default: a file in a temporary folder)
   --crds DIR         serves the CustomResourceDefinitions in its .yaml, .yml and .json files
-  --plain            HTTP instead of HTTPS
+  --plain            HTTP instead of HTTPS, for whoever reaches the port, since kubectl sends no token over HTTP
   --audit            prints a line for each request that is over
   --assets DIR       writes a kube-apiserver into DIR that starts this server, and links to the etcd and kubectl
                      of KUBEBUILDER_ASSETS, so that DIR serves as KUBEBUILDER_ASSETS; then ends
@@ -87,6 +87,8 @@ const program = Effect.gen(function* () {
     const listening = yield* ApiServer.listen({
       port,
       tls: !plain,
+      // On loopback, as with `kubectl proxy`: whoever reaches the port may ask.
+      trustAnonymous: plain,
       ...(audit && { audit: (entry: AuditEntry) => void process.stdout.write(`${auditLine(entry)}\n`) })
     })
     const file = yield* writeKubeconfig(kubeconfig, listening.kubeconfig)

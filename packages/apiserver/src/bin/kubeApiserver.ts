@@ -2,7 +2,7 @@
  * The in-memory API behind the command line of kube-apiserver, for tools that start that program for tests. Of its flags `--secure-port`, `--cert-dir`,
  * `--tls-cert-file` and `--tls-private-key-file`, `--token-auth-file`, `--client-ca-file` and `--bind-address` are heeded; flags that mean nothing here are
  * taken silently; unknown ones are named on stderr. It listens on 127.0.0.1 alone, asks no etcd, and forgets all when it ends.
- * One flag is its own: `--list-delay=RESOURCE=MS` answers lists of that resource so many milliseconds late, for clients that count on a server's being slow.
+ * `FIXPOINT_LIST_DELAY=RESOURCE=MS` in the environment answers lists of that resource so many milliseconds late, for clients that count on a server's being slow.
  */
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -57,18 +57,16 @@ const portOf = (values: KubeFlags["values"]): Effect.Effect<number, Mistake> =>
     return port
   })
 
-/** `widgets.example.com=25`. */
-const listDelayOf = (values: KubeFlags["values"]): Effect.Effect<ApiServer.Hook | undefined, Mistake> =>
-  attempt("list-delay", () => {
-    const text = values.get("list-delay")
-    if (text === undefined) return undefined
-    const [, resource, millis] = /^([^=]+)=(\d+)$/.exec(text) ?? []
-    if (millis === undefined) throw new Error(`${text} is not RESOURCE=MS`)
-    return {
-      before: ({ operation }) =>
-        operation.verb === "list" && operation.resource === resource ? Effect.sleep(Number(millis)) : Effect.void
-    }
+/** From `widgets.example.com=25`. */
+const listDelayOf = (text: string | undefined): Effect.Effect<ApiServer.Hook | undefined, Mistake> => {
+  if (text === undefined) return Effect.succeed(undefined)
+  const [, resource, millis] = /^([^=]+)=(\d+)$/.exec(text) ?? []
+  if (millis === undefined) return new Mistake({ message: `FIXPOINT_LIST_DELAY: ${text} is not RESOURCE=MS` })
+  return Effect.succeed({
+    before: ({ operation }) =>
+      operation.verb === "list" && operation.resource === resource ? Effect.sleep(Number(millis)) : Effect.void
   })
+}
 
 const say = (text: string): Effect.Effect<void> => Effect.sync(() => void process.stderr.write(`${text}\n`))
 
@@ -93,7 +91,7 @@ const program = Effect.gen(function* () {
     ...(tokens !== undefined && tokens.length > 0 && { tokens }),
     ...(clientCa !== undefined && { clientCa })
   }
-  const delay = yield* listDelayOf(values)
+  const delay = yield* listDelayOf(process.env.FIXPOINT_LIST_DELAY)
   yield* Effect.gen(function* () {
     if (delay !== undefined) yield* (yield* ApiServer.ApiServer).hook(delay)
     const { url } = yield* ApiServer.listen(options)

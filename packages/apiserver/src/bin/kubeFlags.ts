@@ -30,14 +30,7 @@ const ignored = [
   ..."watch-cache".split(" ")
 ]
 
-const used: ReadonlySet<string> = new Set([
-  "cert-dir",
-  "list-delay",
-  "secure-port",
-  "token-auth-file",
-  "version",
-  "help"
-])
+const used: ReadonlySet<string> = new Set(["cert-dir", "secure-port", "token-auth-file", "version", "help"])
 
 /** `--name=value`, `--name value`, and `--name` before another flag or at the end. */
 export const parseKubeFlags = (args: ReadonlyArray<string>): KubeFlags => {

@@ -43,10 +43,14 @@ export const userOfSubject = ({ CN, O }: PeerSubject): User | undefined =>
     ? { name: CN, groups: [...(O === undefined ? [] : typeof O === "string" ? [O] : O), known] }
     : undefined
 
-/** Undefined: a token that nobody has, 401. Without a token, or with other credentials, one is anonymous. */
-export const userOf = (tokens: ReadonlyMap<string, User>, authorization: string | undefined): User | undefined => {
+/** Undefined: a token that nobody has, 401. Without a token, or with other credentials, one is `nobody`. */
+export const userOf = (
+  tokens: ReadonlyMap<string, User>,
+  authorization: string | undefined,
+  nobody: User
+): User | undefined => {
   const token = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1]
-  return token === undefined ? anonymous : tokens.get(token)
+  return token === undefined ? nobody : tokens.get(token)
 }
 
 /** Why not; undefined if one may. */

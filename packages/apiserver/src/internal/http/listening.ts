@@ -101,22 +101,27 @@ const closing = (
   })
 
 /** Who a connection is by its certificate is asked once. */
-const authenticator = (tokens: ReadonlyArray<Token>, clientCa: string | undefined): Site["userOf"] => {
+const authenticator = (
+  tokens: ReadonlyArray<Token>,
+  { clientCa, trustAnonymous = false }: ListenOptions
+): Site["userOf"] => {
   const users = Access.usersOf(tokens)
-  if (clientCa === undefined) return ({ headers }) => Access.userOf(users, headers.authorization)
+  const [first = Access.anonymous] = users.values()
+  const nobody = trustAnonymous ? first : Access.anonymous
+  if (clientCa === undefined) return ({ headers }) => Access.userOf(users, headers.authorization, nobody)
   const known = new WeakMap<Socket, Access.User | undefined>()
   return ({ headers, socket }) => {
     if (!known.has(socket)) {
       const certified = socket instanceof TLSSocket && socket.authorized
       known.set(socket, certified ? Access.userOfSubject(socket.getPeerCertificate().subject) : undefined)
     }
-    return known.get(socket) ?? Access.userOf(users, headers.authorization)
+    return known.get(socket) ?? Access.userOf(users, headers.authorization, nobody)
   }
 }
 
 const siteOf = (
   running: Running,
-  { audit, clientCa }: ListenOptions,
+  options: ListenOptions,
   tokens: ReadonlyArray<Token>,
   context: Context.Context<never>
 ): Site => {
@@ -125,8 +130,8 @@ const siteOf = (
     running,
     now: () => clock.currentTimeMillisUnsafe(),
     fork: Effect.runForkWith(context),
-    userOf: authenticator(tokens, clientCa),
-    audit,
+    userOf: authenticator(tokens, options),
+    audit: options.audit,
     metrics: Metrics.make(),
     inbox: makeInbox(),
     outbox: Outbox.make(),
