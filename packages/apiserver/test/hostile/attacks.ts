@@ -78,7 +78,7 @@ const randomBytes: Attack = {
   run: async ({ port }, scale) => {
     const heard = await each(many(2_000, scale), 50, (seed) => {
       const chance = chanceOf(seed)
-      return speak(port, [chance.bytes(1 + chance.int(2_000))], { finish: true, patienceMillis: 5_000 })
+      return speak(port, [chance.bytes(1 + chance.int(2_000))], { finish: true, patienceMillis: 20_000 })
     })
     return tollOf(heard)
   }
@@ -88,7 +88,7 @@ const damagedRequests: Attack = {
   name: "requests with damaged bytes",
   run: async (target, scale) => {
     const heard = await each(many(4_000, scale), 50, (seed) =>
-      speak(target.port, [damaged(target, chanceOf(10_000 + seed))], { finish: true, patienceMillis: 5_000 })
+      speak(target.port, [damaged(target, chanceOf(10_000 + seed))], { finish: true, patienceMillis: 20_000 })
     )
     return tollOf(heard, expectNo5xx(heard))
   }
@@ -215,15 +215,11 @@ const hugeBodies: Attack = {
     const chunked = Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from("\r\n0\r\n\r\n")])
     const heard = await each(many(24, scale), 4, (i) =>
       i % 2 === 0
-        ? speak(target.port, [post(target, body)], { patienceMillis: 20_000 })
-        : speak(
-            target.port,
-            [
-              `POST ${maps} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${target.token}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
-              chunked
-            ],
-            { patienceMillis: 20_000 }
-          )
+        ? speak(target.port, [post(target, body)])
+        : speak(target.port, [
+            `POST ${maps} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${target.token}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
+            chunked
+          ])
     )
     return tollOf(heard, expectCodes("a body of 20 MiB", heard, [413]))
   }
@@ -318,9 +314,9 @@ const largeBodies: Attack = {
       map("large", { data: "HERE" }).replace('"HERE"', `{${'"same":"v",'.repeat(200_000)}"same":"v"}`)
     ]
     const heard = await each(
-      many(10, scale).flatMap(() => bodies),
+      many(3, scale).flatMap(() => bodies),
       2,
-      (body) => speak(target.port, [post(target, body)], { patienceMillis: 30_000 })
+      (body) => speak(target.port, [post(target, body)])
     )
     return tollOf(heard, expectCodes("a large body", heard, [201, 400, 409, 413, 422]))
   }
@@ -348,9 +344,7 @@ const numbers: Attack = {
       `-0.${digits}`
     ]
     const all = many(4, scale).flatMap(() => bodies)
-    const heard = await each(all, 2, (cpu) =>
-      speak(target.port, [request(target, "POST", pods, pod(cpu))], { patienceMillis: 20_000 })
-    )
+    const heard = await each(all, 2, (cpu) => speak(target.port, [request(target, "POST", pods, pod(cpu))]))
     await speak(target.port, [request(target, "DELETE", `${pods}/counted?gracePeriodSeconds=0`)])
     return tollOf(heard, expectCodes("a long number", heard, [201, 400, 409, 422]))
   }
@@ -389,9 +383,9 @@ const manyChanges: Attack = {
       ]
     ]
     const heard = await each(
-      many(10, scale).flatMap(() => bodies),
+      many(3, scale).flatMap(() => bodies),
       2,
-      ([type, body]) => speak(target.port, [patchOf(target, `${maps}/patched`, type, body)], { patienceMillis: 30_000 })
+      ([type, body]) => speak(target.port, [patchOf(target, `${maps}/patched`, type, body)])
     )
     await speak(target.port, [request(target, "DELETE", `${maps}/patched`)])
     return tollOf(heard, expectCodes("a large patch", heard, [200, 400, 404, 413, 422]))
@@ -516,7 +510,7 @@ const patterns: Attack = {
         const one = await speak(target.port, [request(target, "POST", path, JSON.stringify(trap))])
         heard.push(one)
         if (one.codes[0] !== 422)
-          faults.push(`${pattern} on ${text.length} letters: ${one.codes[0] ?? "no answer in 10 s"}`)
+          faults.push(`${pattern} on ${text.length} letters: ${one.codes[0] ?? "no answer in 60 s"}`)
       }
       heard.push(await speak(target.port, [request(target, "DELETE", `${crds}/traps.hostile.example.com`)]))
     }
@@ -687,7 +681,7 @@ const fill = async (target: Address, count: number): Promise<void> => {
 }
 
 const empty = async (target: Address): Promise<void> => {
-  await speak(target.port, [request(target, "DELETE", `${maps}?labelSelector=!keep`)], { patienceMillis: 30_000 })
+  await speak(target.port, [request(target, "DELETE", `${maps}?labelSelector=!keep`)])
 }
 
 const slowReaders: Attack = {

@@ -36,7 +36,7 @@ export interface Heard {
 export interface Manner {
   /** We end our side after the last byte. */
   readonly finish?: boolean
-  /** How long we listen at most. Default 10 s. */
+  /** How long we listen at most. Default 60 s, since the machine may be busy. */
   readonly patienceMillis?: number
   /** We are content with so many answers. Default 1. */
   readonly answers?: number
@@ -53,7 +53,7 @@ const keptMost = 1_000_000
 export const speak = (
   port: number,
   parts: ReadonlyArray<string | Buffer>,
-  { answers = 1, finish = false, patienceMillis = 10_000 }: Manner = {}
+  { answers = 1, finish = false, patienceMillis = 60_000 }: Manner = {}
 ): Promise<Heard> => {
   const { promise, resolve } = Promise.withResolvers<Heard>()
   const socket = connect(port, "127.0.0.1")
