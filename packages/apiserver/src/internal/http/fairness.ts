@@ -4,6 +4,8 @@
  */
 
 export interface Lane {
+  /** Tells of a request that goes past the lane: only for such ones does it rest. */
+  readonly pass: () => void
   /** Runs the job now or when its turn comes. False: too many wait already. A job must not throw. */
   readonly run: (job: () => void) => boolean
 }
@@ -11,25 +13,31 @@ export interface Lane {
 /** More have to come again. */
 const jobsMost = 1_000
 
-/** After a job of more than this, in milliseconds, the lane rests for three times as long as the job took. */
+/** After a job of more than this, in milliseconds, the lane rests for three times as long as the job took, if others are there. */
 const shortMost = 10
 
 export const makeLane = (now: () => number = () => performance.now()): Lane => {
   const jobs: Array<() => void> = []
   let busy = false
+  let passed = 0
   const next = (): void => {
     const job = jobs.shift()
     if (job === undefined) {
       busy = false
       return
     }
+    const before = passed
     const began = now()
     job()
     const took = now() - began
-    if (took > shortMost) setTimeout(next, 3 * took)
-    else setImmediate(next)
+    // By then those who came meanwhile have been served.
+    setImmediate(() => {
+      if (took > shortMost && passed !== before) setTimeout(next, 3 * took)
+      else next()
+    })
   }
   return {
+    pass: () => void passed++,
     run: (job) => {
       if (jobs.length >= jobsMost) return false
       jobs.push(job)

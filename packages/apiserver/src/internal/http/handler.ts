@@ -99,11 +99,17 @@ const answer = (site: Site, visit: Visit, guarded: (f: () => void) => void): voi
   if (forbidden !== undefined) throw forbidden
   const method = incoming.method!
   if (verb !== "watch" && path.startsWith("/api")) checkTimeout(url.query.timeout)
-  if (target._tag === "Other") return answerDocument(site, visit)
+  if (target._tag === "Other") {
+    site.lane.pass()
+    return answerDocument(site, visit)
+  }
   if (!methods.has(method) && !isHead(site, method, target)) throw methodUnknown(site, target)
   if (method === "GET" || method === "HEAD") {
     const run = (): void => answerResource(site, visit, target, undefined)
-    if (!isLongRead(site, visit, target)) return run()
+    if (!isLongRead(site, visit, target)) {
+      site.lane.pass()
+      return run()
+    }
     return inLane(site, visit, () => guarded(run))
   }
   const type = incoming.headers["content-type"]?.toLowerCase()
@@ -113,11 +119,14 @@ const answer = (site: Site, visit: Visit, guarded: (f: () => void) => void): voi
       const read = (): Body.Read => Body.parse(bytes, type)
       const run = ({ body, parts }: Body.Read): void => {
         const act = (): void => answerResource(site, visit, target, body)
-        if (parts <= partsMost && !isLongRead(site, visit, target)) return act()
+        if (parts <= partsMost && !isLongRead(site, visit, target)) {
+          site.lane.pass()
+          return act()
+        }
         inLane(site, visit, () => guarded(act))
       }
       if (bytes.length <= bytesMost && !Body.isSlow(bytes, type)) return run(read())
-      inLane(site, visit, () => guarded(() => run({ body: read().body, parts: 0 })))
+      inLane(site, visit, () => guarded(() => answerResource(site, visit, target, read().body)))
     })
   site.inbox.read(incoming, use, (refusal) => sendRefusal(site, visit, refusal))
 }
