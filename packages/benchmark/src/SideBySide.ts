@@ -11,9 +11,14 @@ const folder = fileURLToPath(new URL("../", import.meta.url))
 const source = fileURLToPath(new URL("./widget/main.ts", import.meta.url))
 
 /** Runs a program to its end, with our output; its exit code. */
-const program = (command: string, args: ReadonlyArray<string>, cwd?: string): Effect.Effect<number> =>
+const program = (
+  command: string,
+  args: ReadonlyArray<string>,
+  cwd: string,
+  env: Readonly<Record<string, string>> = {}
+): Effect.Effect<number> =>
   Effect.callback((resume) => {
-    const child = spawn(command, args, { cwd, stdio: "inherit" })
+    const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: "inherit" })
     child.on("error", (error) => resume(Effect.die(error)))
     child.on("exit", (code) => resume(Effect.succeed(code ?? 1)))
     return Effect.sync(() => child.kill("SIGTERM"))
@@ -22,7 +27,7 @@ const program = (command: string, args: ReadonlyArray<string>, cwd?: string): Ef
 /**
  * `src/widget/main.ts` as one file, as an operator is brought into an image: it starts in a third of the time that its modules take one by one.
  */
-const bundle = program("npx", ["rolldown", "-c", "./rolldown.config.mjs", source], folder)
+const bundle = program("npx", ["rolldown", "-c", "./rolldown.config.mjs"], folder, { OPERATOR: source })
 
 /** Bundles the operator and runs `DIR/run` with it added to what `args` ask for. The exit code. */
 export const run = (directory: string, args: ReadonlyArray<string>): Effect.Effect<number> =>
