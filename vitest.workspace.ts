@@ -1,4 +1,31 @@
+import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
+import { BaseSequencer, type TestSpecification } from "vitest/node"
+
+/** What takes long begins first, or one of the workers waits at the end: most of it is short to read and long to run. */
+const long = [
+  "ApiClientContract.real",
+  "Disturbance",
+  "KubectlScript.real",
+  "BadInputs",
+  "Faults",
+  "ManagerModel",
+  "Hostile",
+  "Kill",
+  "RealCluster",
+  "Differential",
+  "Outage.real"
+]
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const at = long.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`))
+      return at < 0 ? long.length : at
+    }
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b))
+  }
+}
 
 const project = (name: string, root: string) => ({
   test: {
@@ -16,8 +43,9 @@ const packages = ["core", "apiserver", "kubernetes", "testing", "examples", "ben
 /** One project a package, and `house` for what holds the repository together: layering, docs, the packed packages. */
 export default defineConfig({
   test: {
-    // The default leaves a core idle, which on two cores is half of the machine.
-    maxWorkers: "100%",
+    // Many tests wait for a real server or process: one worker more than cores uses them, where the default leaves a core idle.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     // One real control plane for all projects, started when the first test asks for it.
     globalSetup: ["packages/testing/src/SharedControlPlane.ts"],
     projects: [...packages.map((name) => project(name, `packages/${name}`)), project("house", ".")]
