@@ -145,6 +145,23 @@ describe("fairness", () => {
     })
   )
 
+  it.live("after a job that others have felt there is time for a hundred of them", () =>
+    Effect.gen(function* () {
+      let now = 0
+      const lane = makeLane(() => now)
+      const at: Array<number> = []
+      for (const took of [50, 1]) {
+        lane.run(() => {
+          at.push(performance.now())
+          lane.pass()
+          now += took
+        })
+      }
+      yield* until("both are done", () => at.length === 2)
+      assert.isAtLeast(at[1]! - at[0]!, 298)
+    })
+  )
+
   it.live("jobs in turns are done once for many calls, in their order, and in stretches", () =>
     Effect.gen(function* () {
       let now = 0

@@ -16,6 +16,12 @@ const jobsMost = 1_000
 /** After a job of more than this, in milliseconds, the lane rests for three times as long as the job took, if others are there. */
 const shortMost = 10
 
+/** A job of more than this, in milliseconds, is felt by who comes meanwhile; after it a hundred short requests of one client have time. */
+const feltMost = 40
+const restAfterFelt = 300
+
+const restAfter = (took: number): number => (took > feltMost ? Math.max(restAfterFelt, 3 * took) : 3 * took)
+
 export const makeLane = (now: () => number = () => performance.now()): Lane => {
   const jobs: Array<() => void> = []
   let busy = false
@@ -32,7 +38,7 @@ export const makeLane = (now: () => number = () => performance.now()): Lane => {
     const took = now() - began
     // By then those who came meanwhile have been served.
     setImmediate(() => {
-      if (took > shortMost && passed !== before) setTimeout(next, 3 * took)
+      if (took > shortMost && passed !== before) setTimeout(next, restAfter(took))
       else next()
     })
   }

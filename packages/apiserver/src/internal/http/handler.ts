@@ -64,11 +64,12 @@ const methodUnknown = ({ running }: Site, { group, plural, version }: ResourceTa
   return definition?.custom === true ? Refusal.notSupported(definition, "") : Refusal.methodNotAllowed()
 }
 
-/** What is larger takes long: bodies in bytes, and in keys and items; targets in characters; collections in objects. */
+/** What is larger takes long: bodies in bytes, and in keys and items; targets in characters; collections in objects; who is told of a change, in watches. */
 const bytesMost = 16_384
 const partsMost = 512
 const targetMost = 2_048
 const objectsMost = 1_000
+const watchesMost = 1_000
 
 /** A read, or a deletion, of so much that others should not wait for it. */
 const isLongRead = (
@@ -81,6 +82,12 @@ const isLongRead = (
   const { state } = running.server
   const definition = definitionAt(state, group, version, plural)
   return definition !== undefined && stored(state, definition.resource).objects.size > objectsMost
+}
+
+/** A change of which many watches are told, each at once. */
+const isLongWrite = ({ running }: Site, { group, plural, version }: ResourceTarget): boolean => {
+  const definition = definitionAt(running.server.state, group, version, plural)
+  return definition !== undefined && (running.server.watchers.get(definition.resource)?.size ?? 0) > watchesMost
 }
 
 /** What takes long waits its turn. Nothing is done for a client that has gone meanwhile. */
@@ -100,6 +107,8 @@ const answer = (site: Site, visit: Visit, guarded: (f: () => void) => void): voi
   const method = incoming.method!
   if (verb !== "watch" && path.startsWith("/api")) checkTimeout(url.query.timeout)
   if (target._tag === "Other") {
+    // The schemas of a CRD of thousands of fields take long to make into a document.
+    if (path.startsWith("/openapi/")) return inLane(site, visit, () => guarded(() => answerDocument(site, visit)))
     site.lane.pass()
     return answerDocument(site, visit)
   }
@@ -119,7 +128,7 @@ const answer = (site: Site, visit: Visit, guarded: (f: () => void) => void): voi
       const read = (): Body.Read => Body.parse(bytes, type)
       const run = ({ body, parts }: Body.Read): void => {
         const act = (): void => answerResource(site, visit, target, body)
-        if (parts <= partsMost && !isLongRead(site, visit, target)) {
+        if (parts <= partsMost && !isLongRead(site, visit, target) && !isLongWrite(site, target)) {
           site.lane.pass()
           return act()
         }
