@@ -158,7 +158,7 @@ describe("fairness", () => {
         })
       }
       yield* until("both are done", () => at.length === 2)
-      assert.isAtLeast(at[1]! - at[0]!, 298)
+      assert.isAtLeast(at[1]! - at[0]!, 598)
     })
   )
 

@@ -18,7 +18,7 @@ const shortMost = 10
 
 /** A job of more than this, in milliseconds, is felt by who comes meanwhile; after it a hundred short requests of one client have time. */
 const feltMost = 40
-const restAfterFelt = 300
+const restAfterFelt = 600
 
 const restAfter = (took: number): number => (took > feltMost ? Math.max(restAfterFelt, 3 * took) : 3 * took)
 
@@ -36,11 +36,12 @@ export const makeLane = (now: () => number = () => performance.now()): Lane => {
     const began = now()
     job()
     const took = now() - began
-    // By then those who came meanwhile have been served.
-    setImmediate(() => {
+    const rest = (): void => {
       if (took > shortMost && passed !== before) setTimeout(next, restAfter(took))
       else next()
-    })
+    }
+    // After a whole turn of the loop those who came meanwhile have been served; the first immediate may come before any of them.
+    setImmediate(took > shortMost ? () => void setImmediate(rest) : rest)
   }
   return {
     pass: () => void passed++,
@@ -65,7 +66,7 @@ export interface Turns {
 const stretchMost = 4
 
 /** So many at a stretch: Node gives what they write to the sockets after it, which takes longer than the jobs do. */
-const stretchJobsMost = 96
+const stretchJobsMost = 64
 
 export const makeTurns = (now: () => number = () => performance.now()): Turns => {
   let waiting = new Set<() => void>()

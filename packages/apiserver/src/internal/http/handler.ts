@@ -1,7 +1,9 @@
 /** What becomes of one HTTP request: who asks, what for, and which part of the server answers. */
 import { randomUUID } from "node:crypto"
 import type * as http from "node:http"
+import { isObject } from "../json.ts"
 import * as Refusal from "../refusal.ts"
+import type { Schema } from "../schema.ts"
 import { definitionAt, stored } from "../state.ts"
 import * as Access from "./access.ts"
 import { sendDefect, sendRefusal } from "./answering.ts"
@@ -84,10 +86,26 @@ const isLongRead = (
   return definition !== undefined && stored(state, definition.resource).objects.size > objectsMost
 }
 
-/** A change of which many watches are told, each at once. */
+const sizes = new WeakMap<Schema, number>()
+
+/** How many fields a schema has. */
+const sizeOf = (schema: Schema): number => {
+  let size = sizes.get(schema)
+  if (size === undefined) {
+    const { additionalProperties, items, properties } = schema
+    const below = [...Object.values(properties ?? {}), items, additionalProperties]
+    size = below.reduce<number>((sum, child) => sum + (isObject(child) ? sizeOf(child as Schema) : 0), 1)
+    sizes.set(schema, size)
+  }
+  return size
+}
+
+/** A change of which many watches are told, each at once; or of an object that a large schema may fill with defaults. */
 const isLongWrite = ({ running }: Site, { group, plural, version }: ResourceTarget): boolean => {
   const definition = definitionAt(running.server.state, group, version, plural)
-  return definition !== undefined && (running.server.watchers.get(definition.resource)?.size ?? 0) > watchesMost
+  if (definition === undefined) return false
+  const watches = running.server.watchers.get(definition.resource)?.size ?? 0
+  return watches > watchesMost || (definition.custom && sizeOf(definition.schema) > partsMost)
 }
 
 /** What takes long waits its turn. Nothing is done for a client that has gone meanwhile. */
