@@ -123,7 +123,8 @@ export const layer: Layer.Layer<EventPoster, never, ApiClient> = Layer.effect(
           about,
           place: placeOf(about, transport.clusterScoped(policy.clusterScopedEvents), ownNamespace),
           words: fitted({ action, message, reason, type }),
-          at
+          at,
+          budgets: policy.budgets
         }),
       transport.stats
     )

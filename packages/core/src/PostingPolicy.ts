@@ -5,6 +5,7 @@
  * Caveat: no logger makes log records into calls yet, so `loggers` and `besideWarning` change nothing.
  */
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import type * as LogLevel from "effect/LogLevel"
 
 /** Whom an event is about: any object, or what is left of one that is gone. Without a uid it is shown with all of that name. */
@@ -74,6 +75,19 @@ export interface Said {
   readonly at: number | undefined
 }
 
+/** How many Events one object may fill with one (type, reason), so that a failure that repeats itself floods nobody (D18). */
+export interface Budgets {
+  /** What is said again within this time of the last is counted on the same Event. Zero: each saying is an Event of its own. Default 6 minutes. */
+  readonly repeatsWithin: Duration.Input
+  /** So many different texts have Events of their own; while there are more, the further ones share one Event, which keeps the latest. Default 10. */
+  readonly textsMax: number
+  /** How long a text counts as one of them after it was last said. Default 10 minutes. */
+  readonly textsWithin: Duration.Input
+}
+
+/** Every saying is an Event of its own, as in kopf (P11). Only the queue of the poster bounds them. */
+export const unbudgeted: Budgets = { repeatsWithin: 0, textsMax: Infinity, textsWithin: 0 }
+
 export interface PostingPolicy {
   /** Default true. */
   readonly enabled: boolean
@@ -88,6 +102,8 @@ export interface PostingPolicy {
    * `kubectl describe` shows. `operator-namespace`: into the operator's own namespace, where it does not.
    */
   readonly clusterScopedEvents: "describable" | "operator-namespace"
+  /** Default: the values named at each budget (D18). */
+  readonly budgets: Budgets
 }
 
 /** Posted: what is said explicitly. Not posted: what is logged (D16). */
@@ -96,11 +112,17 @@ export const standard: PostingPolicy = {
   level: "Info",
   loggers: false,
   besideWarning: false,
-  clusterScopedEvents: "describable"
+  clusterScopedEvents: "describable",
+  budgets: { repeatsWithin: "6 minutes", textsMax: 10, textsWithin: "10 minutes" }
 }
 
-/** What kopf does by default, its duplicates and the place of cluster-scoped Events included (P9, P13, D16, D20). */
-export const kopf: PostingPolicy = { ...standard, besideWarning: true, clusterScopedEvents: "operator-namespace" }
+/** What kopf does by default: no counting of repeats, its duplicates and its place of cluster-scoped Events included (P9, P11, P13, D16, D20). */
+export const kopf: PostingPolicy = {
+  ...standard,
+  besideWarning: true,
+  clusterScopedEvents: "operator-namespace",
+  budgets: unbudgeted
+}
 
 /** The policy in force. Default: `standard`. */
 export const PostingPolicy = Context.Reference<PostingPolicy>("@fixpoint/core/PostingPolicy", {
@@ -132,6 +154,13 @@ const typeOfLevel = (level: Level): string => {
 
 const isList = (about: About): about is ReadonlyArray<About> => Array.isArray(about)
 
+/** No more of the object than an Event names: what waits to be posted, or is counted on, must not keep whole objects in memory. */
+const subjectOf = ({ apiVersion, kind, metadata: { name, namespace, uid } }: Subject): Subject => ({
+  apiVersion,
+  kind,
+  metadata: { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) }
+})
+
 const subjects = (about: About): ReadonlyArray<Subject> => {
   const found: Array<Subject> = []
   const seen = new Set<About>()
@@ -140,7 +169,7 @@ const subjects = (about: About): ReadonlyArray<Subject> => {
     seen.add(one)
     if (isList(one)) one.forEach(visit)
     // An Event about an Event would be told of by the next one, for ever (P15).
-    else if (one.kind !== "Event" || one.apiVersion !== "v1") found.push(one)
+    else if (one.kind !== "Event" || one.apiVersion !== "v1") found.push(subjectOf(one))
   }
   visit(about)
   return found

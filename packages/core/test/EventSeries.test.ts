@@ -2,16 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { fitted, placeOf } from "../src/internal/eventBody.ts"
-import {
-  EventSeries,
-  nameOf,
-  repeatWindow,
-  type Saying,
-  type Series,
-  textsMax,
-  textsWindow
-} from "../src/internal/eventSeries.ts"
+import { EventSeries, nameOf, type Saying, type Series } from "../src/internal/eventSeries.ts"
+import { standard, unbudgeted } from "../src/PostingPolicy.ts"
 import { object } from "./settled.ts"
+
+const repeatsWithin = 360_000
+const textsWithin = 600_000
 
 const saying = (
   some: {
@@ -20,11 +16,13 @@ const saying = (
     readonly message?: string
     readonly uid?: string
     readonly at?: number
+    readonly budgets?: Saying["budgets"]
   } = {}
 ): Saying => {
-  const { at = 0, message = "m", reason = "R", type = "Warning", uid = "uid1" } = some
+  const { at = 0, budgets = standard.budgets, message = "m", reason = "R", type = "Warning", uid = "uid1" } = some
   const about = object({ uid, name: uid })
-  return { about, place: placeOf(about, "describable", ""), words: fitted({ type, reason, action: "", message }), at }
+  const words = fitted({ type, reason, action: "", message })
+  return { about, place: placeOf(about, "describable", ""), words, at, budgets }
 }
 
 /** Posts all that waits, as a server that takes everything. */
@@ -42,7 +40,7 @@ describe("EventSeries", () => {
     const series = new EventSeries(10)
     let at = 0
     const posts: Array<readonly [number, string | undefined]> = []
-    for (const gap of [0, 1, repeatWindow, repeatWindow, repeatWindow + 1]) {
+    for (const gap of [0, 1, repeatsWithin, repeatsWithin, repeatsWithin + 1]) {
       at += gap
       series.say(saying({ at }))
       for (const { count, posted } of post(series)) posts.push([count, posted?.name === undefined ? "create" : "patch"])
@@ -90,13 +88,48 @@ describe("EventSeries", () => {
     const series = new EventSeries(100)
     for (let i = 0; i < 40; i++) series.say(saying({ message: `text ${i}`, at: i }))
     const posted = post(series)
-    assert.strictEqual(posted.length, textsMax + 1)
+    assert.strictEqual(posted.length, 11)
     assert.deepInclude(posted.at(-1), { count: 30, isCombined: true })
     assert.strictEqual(posted.at(-1)!.words.message, "(combined from similar events): text 39")
     series.say(saying({ message: "text 3", at: 50 }))
     assert.deepInclude(post(series)[0], { count: 2, isCombined: false })
-    series.say(saying({ message: "late", at: textsWindow + 100 }))
+    series.say(saying({ message: "late", at: textsWithin + 100 }))
     assert.deepInclude(post(series)[0], { count: 1, isCombined: false })
+  })
+
+  it("a flood that goes on for hours fills eleven Events, and one text more than ten minutes after it has its own (D18)", () => {
+    const series = new EventSeries(100)
+    const names = new Set<string>()
+    let at = 0
+    for (let i = 0; i < 2_000; i++, at += 7_000) {
+      series.say(saying({ message: `text ${i}`, at }))
+      for (const { id } of post(series)) names.add(nameOf("", id))
+    }
+    assert.strictEqual(names.size, 11)
+    series.say(saying({ message: "later", at: at + textsWithin }))
+    assert.deepInclude(post(series)[0], { count: 1, isCombined: false })
+  })
+
+  it("texts that come one in two minutes are no flood: each has its own Event (D18)", () => {
+    const series = new EventSeries(100)
+    for (let i = 0; i < 200; i++) {
+      series.say(saying({ message: `text ${i}`, at: i * 120_000 }))
+      assert.deepInclude(post(series)[0], { isCombined: false })
+    }
+  })
+
+  it("without budgets each saying is an Event of its own, of whose name no other is (P11)", () => {
+    const series = new EventSeries(100)
+    for (let i = 0; i < 40; i++) series.say(saying({ at: i % 2, message: `text ${i % 20}`, budgets: unbudgeted }))
+    const posted = post(series)
+    assert.deepStrictEqual(
+      [
+        posted.length,
+        new Set(posted.map(({ id }) => nameOf("", id))).size,
+        posted.some(({ isCombined }) => isCombined)
+      ],
+      [40, 40, false]
+    )
   })
 
   it("a combined text keeps the limit of a message (D19)", () => {
@@ -139,7 +172,7 @@ describe("EventSeries", () => {
     op: Schema.Literals(["say", "say", "say", "take", "posted", "given up"]),
     type: Schema.Literals(["Normal", "Warning", "Error", "Debug"]),
     uid: Schema.Literals(["u1", "u2", "u3", "u4", "u5", "u6"]),
-    gap: Schema.Literals([0, 1_000, repeatWindow + 1])
+    gap: Schema.Literals([0, 1_000, repeatsWithin + 1])
   })
   it.prop(
     "no Warning is dropped while a Normal waits, no series flies twice at once, and no saying is lost but by a drop (D17, D18, B84, B87)",

@@ -33,8 +33,10 @@ const posted = (some: Partial<PostingPolicy>, call: EventCall): boolean => decid
 
 describe("PostingPolicy", () => {
   it("an explicit event needs only enabled; its level and the loggers do not matter, its type is free (P1)", () => {
+    const { apiVersion, kind } = about
+    const subject = { apiVersion, kind, metadata: { name: "a", namespace: "ns1", uid: "uid1" } }
     assert.deepStrictEqual(decide(policy({ level: "None", loggers: false }), event), [
-      { about, type: "Odd", reason: "Reason", action: "Reason", message: "text", at: undefined }
+      { about: subject, type: "Odd", reason: "Reason", action: "Reason", message: "text", at: undefined }
     ])
     assert.isFalse(posted({ enabled: false }, event))
   })

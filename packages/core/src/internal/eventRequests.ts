@@ -1,11 +1,12 @@
 /** The requests that bring one series of events to the server: a new Event, a new count, and the tries between (D18). */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { ApiClient } from "../ApiClient.ts"
 import { ApiError } from "../ApiError.ts"
 import type { KubeObject } from "../KubeObject.ts"
 import { eventBody, events, repeatBody, type Reporter } from "./eventBody.ts"
-import { nameOf, repeatWindow, type Series } from "./eventSeries.ts"
+import { nameOf, type Series } from "./eventSeries.ts"
 
 export interface Config {
   readonly api: ApiClient["Service"]
@@ -102,7 +103,7 @@ const create = Effect.fnUntraced(function* (
 /** The count on an Event of the same series that is recent enough to be continued; 0 if it is this very saying, already posted. */
 const continuation = (event: KubeObject, series: Series): number | undefined => {
   const last = typeof event.lastTimestamp === "string" ? Date.parse(event.lastTimestamp) : NaN
-  if (!(series.lastAt - last <= repeatWindow + 1_000)) return undefined
+  if (!(series.lastAt - last <= Duration.toMillis(series.budgets.repeatsWithin) + 1_000)) return undefined
   const isSame = typeof event.eventTime === "string" && Date.parse(event.eventTime) === Math.trunc(series.firstAt)
   return isSame || typeof event.count !== "number" ? 0 : event.count
 }

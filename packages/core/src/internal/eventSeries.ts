@@ -2,18 +2,14 @@
  * Which Events wait to be posted, and which sayings are counted on one of them (D17, D18). A machine without effects; times in milliseconds since 1970.
  *
  * Guarantees: at most `capacity` Events wait; when there are more, the oldest Normal goes, and a Warning only if no Normal waits (B84, B87). A series is
- * in flight once at a time. What is said about one object, with one type, reason and text, within `repeatWindow` of the last time is one Event whose
- * count grows; after `textsMax` different texts within `textsWindow` the rest is one Event that keeps the latest text. Memory is bounded.
+ * in flight once at a time. What is said about one object, with one type, reason and text, within `repeatsWithin` of the last time is one Event whose
+ * count grows; while `textsMax` different texts were said within `textsWithin`, further ones share one Event that keeps the latest, however long the flood
+ * goes on. Memory is bounded, and none of it is a whole object or a text that is not posted.
  */
-import type { Subject } from "../PostingPolicy.ts"
+import * as Duration from "effect/Duration"
+import type { Budgets, Subject } from "../PostingPolicy.ts"
 import { fitted, type Place, type Words } from "./eventBody.ts"
 
-/** Repeats within this time of the last are counted on one Event (D18). */
-export const repeatWindow = 360_000
-/** After this many texts of one (object, type, reason) ... */
-export const textsMax = 10
-/** ... within this time, the others are combined (D18). */
-export const textsWindow = 600_000
 /** Series and groups of texts that are remembered. */
 const rememberedMax = 4_096
 
@@ -24,6 +20,7 @@ export interface Saying {
   readonly place: Place
   readonly words: Words
   readonly at: number
+  readonly budgets: Budgets
 }
 
 /** One Event, and how often it was said. */
@@ -32,6 +29,7 @@ export interface Series {
   readonly about: Subject
   readonly place: Place
   readonly isCombined: boolean
+  readonly budgets: Budgets
   /** Of the last saying. */
   words: Words
   count: number
@@ -44,9 +42,8 @@ export interface Series {
 
 export type Offered = "waiting" | "counted" | "overflow"
 
-interface Texts {
-  readonly at: Map<string, number>
-}
+/** The different texts of one (object, type, reason), by their digest, the last said last: when that was, and whether it has an Event of its own. */
+type Texts = Map<string, { readonly at: number; readonly own: boolean }>
 
 const isMinor = ({ words }: Series): boolean => words.type === "Normal" || words.type === "Debug"
 
@@ -59,6 +56,8 @@ export class EventSeries {
   private readonly major = new Set<Series>()
   private flying = 0
   private droppedCount = 0
+  /** Tells sayings of one millisecond apart where each is an Event of its own. */
+  private said = 0
 
   constructor(capacity: number) {
     this.capacity = Math.max(1, capacity)
@@ -131,16 +130,19 @@ export class EventSeries {
     if (this.series.get(series.id) === series) this.series.delete(series.id)
   }
 
-  private seriesOf({ about, at, place, words }: Saying): Series {
+  private seriesOf({ about, at, budgets, place, words }: Saying): Series {
+    const repeatsWithin = Duration.toMillis(budgets.repeatsWithin)
     const object = about.metadata.uid ?? `${about.apiVersion} ${about.kind} ${about.metadata.name}`
     // The place too: the same object may be told of elsewhere after a refusal.
     const group = JSON.stringify([place.namespace, object, words.type, words.reason])
-    const isCombined = this.isOneTooMany(group, words.message, at)
-    const id = isCombined ? group : JSON.stringify([group, words.message])
+    const text = digestOf(words.message)
+    const isCombined = this.isOneTooMany(group, text, at, budgets)
+    const once = repeatsWithin > 0 ? "" : ` ${at.toString(36)}.${(this.said++).toString(36)}`
+    const id = `${group}${isCombined ? "" : ` ${text}`}${once}`
     const said = isCombined ? fitted({ ...words, message: `${combinedPrefix}${words.message}` }) : words
     const present = this.series.get(id)
     this.series.delete(id)
-    const isRepeat = present !== undefined && (present.state !== "idle" || at - present.lastAt <= repeatWindow)
+    const isRepeat = present !== undefined && (present.state !== "idle" || at - present.lastAt <= repeatsWithin)
     const series: Series = isRepeat
       ? present
       : {
@@ -148,6 +150,7 @@ export class EventSeries {
           about,
           place,
           isCombined,
+          budgets,
           words: said,
           count: 0,
           firstAt: at,
@@ -163,15 +166,23 @@ export class EventSeries {
     return series
   }
 
-  private isOneTooMany(group: string, message: string, at: number): boolean {
-    const texts: Texts = this.texts.get(group) ?? { at: new Map() }
+  private isOneTooMany(group: string, text: string, at: number, { textsMax, textsWithin }: Budgets): boolean {
+    if (!Number.isFinite(textsMax)) return false
+    const within = Duration.toMillis(textsWithin)
+    const texts: Texts = this.texts.get(group) ?? new Map()
     this.texts.delete(group)
     this.texts.set(group, texts)
-    for (const [text, last] of texts.at) if (at - last > textsWindow) texts.at.delete(text)
-    if (!texts.at.has(message) && texts.at.size >= textsMax) return true
-    texts.at.delete(message)
-    texts.at.set(message, at)
-    return false
+    for (const [other, { at: last }] of texts) if (at - last > within) texts.delete(other)
+    const known = texts.get(text)
+    texts.delete(text)
+    const own = known?.own === true || texts.size < textsMax
+    texts.set(text, { at, own })
+    // Those that share an Event are remembered too: while so many different ones are said, the flood has not ended.
+    if (texts.size > 2 * textsMax) {
+      const [oldest] = [...texts].find(([, { own }]) => !own) ?? []
+      texts.delete(oldest!)
+    }
+    return !own
   }
 
   /** The longest silent are forgotten; what waits or flies is held by its lane or its worker. */
@@ -184,14 +195,17 @@ export class EventSeries {
   }
 }
 
-/** A name that the same Event gets again after a restart, so that repeats go on counting there (B83): 64 bits of the series' identity, as hex. */
-export const nameOf = (prefix: string, id: string): string => {
+/** 64 bits of a text, as hex: to tell texts apart, not to keep anything secret. */
+const digestOf = (text: string): string => {
   let a = 0x811c9dc5
   let b = 0xc9dc5811
-  for (let i = 0; i < id.length; i++) {
-    const unit = id.charCodeAt(i)
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
     a = Math.imul(a ^ unit, 0x01000193)
     b = Math.imul(b ^ (unit + i), 0x85ebca6b)
   }
-  return prefix + [a, b ^ (a >>> 13)].map((half) => (half >>> 0).toString(16).padStart(8, "0")).join("")
+  return [a, b ^ (a >>> 13)].map((half) => (half >>> 0).toString(16).padStart(8, "0")).join("")
 }
+
+/** A name that the same Event gets again after a restart, so that repeats go on counting there (B83): 64 bits of the series' identity, as hex. */
+export const nameOf = (prefix: string, id: string): string => prefix + digestOf(id)

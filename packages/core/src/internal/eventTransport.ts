@@ -139,8 +139,14 @@ class Courier implements Transport {
   )
 
   /** Not shown by kubectl describe there, but better than nowhere (D20). */
-  private sayElsewhere({ about, lastAt, words }: Series): Effect.Effect<void> {
-    return this.say({ about, words, at: lastAt, place: placeOf(about, "operator-namespace", this.config.ownNamespace) })
+  private sayElsewhere({ about, budgets, lastAt, words }: Series): Effect.Effect<void> {
+    return this.say({
+      about,
+      words,
+      budgets,
+      at: lastAt,
+      place: placeOf(about, "operator-namespace", this.config.ownNamespace)
+    })
   }
 
   private drop(given: Series): void {
