@@ -39,7 +39,7 @@ import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import { formatResource } from "./ApiClient.ts"
 import type { ApiError } from "./ApiError.ts"
 import type { Reads, Selection } from "./Cached.ts"
-import { type PolicyRule, rulesOf } from "./internal/rbac.ts"
+import { type PolicyRule, type RbacOptions, rulesOf } from "./internal/rbac.ts"
 import type { NameOf } from "./internal/sentences.ts"
 import type * as Kind from "./Kind.ts"
 import type { ObjectRef } from "./KubeObject.ts"
@@ -246,11 +246,11 @@ export const provide =
       layer: self.layer === undefined ? layer : Layer.provideMerge(self.layer, layer as Layer.Layer<any, any, any>)
     })
 
-export type { PolicyRule }
+export type { PolicyRule, RbacOptions }
 
 /**
- * What the controllers may do in the cluster, made from their declarations, and no more: rules of a Role or ClusterRole. The lease of leader election is not
- * among them.
+ * What the controllers may do in the cluster, made from their declarations, and no more: rules of a Role or ClusterRole. Posting Events is among them, the
+ * lease of leader election is not.
  *
  * ```ts
  * import { Controller, Reconciler } from "@fixpoint/core"
@@ -264,5 +264,5 @@ export type { PolicyRule }
  * }
  * ```
  */
-export const rbac = (controllers: Any | ReadonlyArray<Any>): ReadonlyArray<PolicyRule> =>
-  rulesOf(Array.isArray(controllers) ? controllers : [controllers as Any])
+export const rbac = (controllers: Any | ReadonlyArray<Any>, options: RbacOptions = {}): ReadonlyArray<PolicyRule> =>
+  rulesOf(Array.isArray(controllers) ? controllers : [controllers as Any], options)

@@ -4,7 +4,7 @@
  *
  * Guarantees: saying never waits, never fails and never changes a pass (P18-P23, D17); at most 1,000 Events wait, and a Warning is not dropped while a
  * Normal waits; repeats are counted on one Event (D18); the time that is told is that of the saying; what waits at the end is posted within a grace.
- * Assumptions: the operator may `create` and `patch` core Events (D21).
+ * Assumptions: the operator may `create` and `patch` Events, in the API group of the Layer that posts them (D21).
  * Caveats: at most once: what is said between a status write and a crash is lost (D8). A namespace that refuses Events is asked again once a minute, and
  * what is said meanwhile about its objects is dropped and counted.
  */
@@ -14,10 +14,13 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ApiClient } from "./ApiClient.ts"
+import * as EventLogger from "./EventLogger.ts"
 import { fitted, placeOf, reporterFrom } from "./internal/eventBody.ts"
+import { coreV1, type EventsApi, eventsV1 } from "./internal/eventsApi.ts"
 import { EventSeries } from "./internal/eventSeries.ts"
 import { makeTransport } from "./internal/eventTransport.ts"
 import { FieldManager } from "./FieldManager.ts"
+import type { Resource } from "./KubeObject.ts"
 import { OwnNamespace } from "./OwnNamespace.ts"
 import * as PostingPolicy from "./PostingPolicy.ts"
 
@@ -54,13 +57,16 @@ export class EventPoster extends Context.Service<
     /** What was gathered elsewhere. */
     readonly say: (call: PostingPolicy.EventCall) => Effect.Effect<void>
     readonly stats: Effect.Effect<Stats>
+    /** What is posted, on which the operator needs the verbs `create` and `patch` (D21); undefined if nothing is. */
+    readonly resource: Resource | undefined
   }
 >()("@fixpoint/core/EventPoster") {}
 
 /** Decides by the policy of the caller, and hands over what passes. Nothing that is thrown on the way reaches the caller. */
 const make = (
   hand: (said: PostingPolicy.Said, at: number, policy: PostingPolicy.PostingPolicy) => Effect.Effect<void>,
-  stats: Effect.Effect<Stats>
+  stats: Effect.Effect<Stats>,
+  resource?: Resource
 ): EventPoster["Service"] => {
   const say = Effect.fnUntraced(
     function* (call: PostingPolicy.EventCall) {
@@ -68,7 +74,9 @@ const make = (
       const now = yield* Clock.currentTimeMillis
       for (const said of PostingPolicy.decide(policy, call)) yield* hand(said, said.at ?? now, policy)
     },
-    Effect.catchDefect((defect) => Effect.logDebug("an event could not be said", defect))
+    Effect.catchDefect((defect) => Effect.logDebug("an event could not be said", defect)),
+    // It may be said inside of a pass that mirrors what it logs.
+    EventLogger.unposted
   )
   return {
     event: (about, words) => say({ _tag: "event", about, ...words }),
@@ -76,7 +84,8 @@ const make = (
     warn: (about, words) => say({ _tag: "warn", about, ...words }),
     exception: (about, error, words) => say({ _tag: "exception", about, error, ...words }),
     say,
-    stats
+    stats,
+    resource
   }
 }
 
@@ -98,38 +107,57 @@ export interface Options {
 /** Read when `layer` is built. Default: the values named at each option. */
 export const Options = Context.Reference<Options>("@fixpoint/core/EventPoster/Options", { defaultValue: () => ({}) })
 
-/** Posts core/v1 Events through the `ApiClient`, as `Options` say. */
-export const layer: Layer.Layer<EventPoster, never, ApiClient> = Layer.effect(
-  EventPoster,
-  Effect.gen(function* () {
-    const options = yield* Options
-    const { capacity = 1_000, concurrency = 8, grace = "5 seconds", namePrefix = "fixpoint-" } = options
-    const component = options.component ?? (yield* FieldManager)
-    const ownNamespace = yield* OwnNamespace
-    const series = new EventSeries(capacity)
-    const transport = yield* makeTransport({
-      api: yield* ApiClient,
-      series,
-      namePrefix,
-      ownNamespace,
-      fieldManager: yield* FieldManager,
-      reporter: reporterFrom(component, options.instance ?? component),
-      concurrency,
-      graceMillis: Duration.toMillis(grace)
-    })
-    return make(
-      ({ about, action, message, reason, type }, at, policy) =>
-        transport.say({
+/** Who reports in kopf, and how its Events are named (P9); with `PostingPolicy.kopf` its dashboards and filters go on working. */
+export const kopf: Options = { component: "kopf", instance: "dev", namePrefix: "kopf-event-" }
+
+const layerOf = (events: EventsApi): Layer.Layer<EventPoster, never, ApiClient> =>
+  Layer.effect(
+    EventPoster,
+    Effect.gen(function* () {
+      const options = yield* Options
+      const { capacity = 1_000, concurrency = 8, grace = "5 seconds", namePrefix = "fixpoint-" } = options
+      const component = options.component ?? (yield* FieldManager)
+      const ownNamespace = yield* OwnNamespace
+      const transport = yield* makeTransport({
+        api: yield* ApiClient,
+        events,
+        series: new EventSeries(capacity),
+        namePrefix,
+        ownNamespace,
+        fieldManager: yield* FieldManager,
+        reporter: reporterFrom(component, options.instance ?? component),
+        concurrency,
+        graceMillis: Duration.toMillis(grace)
+      })
+      const hand = (
+        { about, action, message, reason, type }: PostingPolicy.Said,
+        at: number,
+        policy: PostingPolicy.PostingPolicy
+      ) => {
+        const words = fitted({ action, message, reason, type })
+        return transport.say({
           about,
           place: placeOf(about, transport.clusterScoped(policy.clusterScopedEvents), ownNamespace),
-          words: fitted({ action, message, reason, type }),
+          words: { ...words, type: events.typeOf(words.type) },
           at,
           budgets: policy.budgets
-        }),
-      transport.stats
-    )
-  })
-)
+        })
+      }
+      return make(hand, transport.stats, events.resource)
+    })
+  )
+
+/** Posts through core/v1, as `Options` say: what every tool reads in full, in which every type passes as it is (D19). */
+export const layer: Layer.Layer<EventPoster, never, ApiClient> = layerOf(coreV1)
+
+/**
+ * Posts through events.k8s.io/v1, as `Options` say. There a type is Normal or Warning: Debug becomes Normal, all else that is not Normal, such as Error, Fatal and
+ * words of one's own, Warning (D19). `Controller.rbac` grants it with `{ events: "events.k8s.io" }`.
+ *
+ * Caveats: nothing of an Event may change there but the count and the last time, so one that combines several texts keeps the first of them (F155). An Event
+ * that the core/v1 Layer has posted is not counted on: after a change of the Layer a repeat begins a new one.
+ */
+export const layerEventsV1: Layer.Layer<EventPoster, never, ApiClient> = layerOf(eventsV1)
 
 /** What was decided to be posted, in order: for tests. */
 export class Recorded extends Context.Service<

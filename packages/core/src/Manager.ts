@@ -175,7 +175,7 @@ const start = Effect.fnUntraced(function* (
     }
     yield* Effect.provideContext(startEngine(state, runner, workers), services)
   }
-  yield* Effect.forkScoped(warnOfEventRights)
+  yield* Effect.forkScoped(warnOfEventRights(poster))
   yield* Effect.addFinalizer((exit) => Effect.andThen(drain(state, options), Scope.close(workers, exit)))
   return Context.add(wakes, Manager, service)
 })

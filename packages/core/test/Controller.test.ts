@@ -80,6 +80,19 @@ describe("the rules made from the declarations", () => {
     ])
   })
 
+  it("grant Events in the API that they are posted through, or not at all (D21)", () => {
+    const events = (options: Controller.RbacOptions) =>
+      Controller.rbac(roles, options).filter(({ resources }) => resources.includes("events"))
+    assert.deepStrictEqual(events({ events: "core" }), [
+      { apiGroups: [""], resources: ["events"], verbs: ["create", "patch"] }
+    ])
+    assert.deepStrictEqual(events({ events: "events.k8s.io" }), [
+      { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] }
+    ])
+    assert.deepStrictEqual(events({ events: "none" }), [])
+    assert.lengthOf(Controller.rbac(roles, { events: "none" }), Controller.rbac(roles).length - 1)
+  })
+
   it("of several controllers are one set, and those without anything are empty", () => {
     class Plain extends Kind.make({
       group: "",

@@ -1,15 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import {
-  eventBody,
-  fitted,
-  microTime,
-  placeOf,
-  repeatBody,
-  reporterFrom,
-  wholeTime
-} from "../src/internal/eventBody.ts"
+import { fitted, microTime, placeOf, reporterFrom, wholeTime } from "../src/internal/eventBody.ts"
+import { coreV1, type Draft, type EventsApi, eventsV1 } from "../src/internal/eventsApi.ts"
 import { byteLength, cutEnd, cutMiddle, wellFormed } from "../src/internal/text.ts"
 import { object } from "./settled.ts"
 
@@ -120,10 +113,9 @@ describe("reporterFrom", () => {
   )
 })
 
-describe("eventBody", () => {
-  const words = fitted({ type: "Warning", reason: "R".repeat(200), action: "", message: "m".repeat(5_000) })
-
+describe("fitted", () => {
   it("keeps every limit that eventTime brings, and fills what may not be empty (P16, B79, B86, X10, F149)", () => {
+    const words = fitted({ type: "Warning", reason: "R".repeat(200), action: "", message: "m".repeat(5_000) })
     assert.deepStrictEqual([words.reason.length, words.action.length, words.message.length], [128, 128, 1_024])
     assert.deepStrictEqual(fitted({ type: "", reason: "", action: "", message: "" }), {
       type: "Normal",
@@ -132,24 +124,27 @@ describe("eventBody", () => {
       message: ""
     })
   })
+})
 
-  it("is an Event of core/v1 that kubectl describe and every tool reads (P11, D19)", () => {
-    const body = eventBody({
-      name: "fixpoint-1",
-      about: cluster,
-      place: placeOf(cluster, "describable", ""),
-      words: fitted({ type: "Normal", reason: "Created", action: "Created", message: "made" }),
-      counted: { count: 1, firstAt: 1_000, lastAt: 1_000 },
-      reporter: reporterFrom("fixpoint", "pod-1")
-    })
-    assert.deepStrictEqual(body, {
+describe("the body of an Event", () => {
+  const draft: Draft = {
+    name: "fixpoint-1",
+    about: cluster,
+    place: placeOf(cluster, "describable", ""),
+    words: fitted({ type: "Normal", reason: "Created", action: "Creating", message: "made" }),
+    counted: { count: 1, firstAt: 1_000, lastAt: 1_000 },
+    reporter: reporterFrom("fixpoint", "pod-1")
+  }
+  const said = { type: "Normal", reason: "Created", action: "Creating" }
+  const about = { apiVersion: "example.com/v1", kind: "Zone", name: "z", uid: "uid9" }
+
+  it("is in core/v1 one that kubectl describe and every tool reads (P11, D19)", () => {
+    assert.deepStrictEqual(coreV1.bodyOf(draft), {
       apiVersion: "v1",
       kind: "Event",
       metadata: { name: "fixpoint-1", namespace: "default" },
-      involvedObject: { apiVersion: "example.com/v1", kind: "Zone", name: "z", uid: "uid9" },
-      type: "Normal",
-      reason: "Created",
-      action: "Created",
+      involvedObject: about,
+      ...said,
       message: "made",
       count: 1,
       firstTimestamp: "1970-01-01T00:00:01Z",
@@ -161,9 +156,66 @@ describe("eventBody", () => {
     })
   })
 
-  it("a repeat changes the count and the last time, and the text only of a combined one (F155, D18)", () => {
-    const counted = { count: 3, firstAt: 0, lastAt: 5_000 }
-    assert.deepStrictEqual(repeatBody(counted, undefined), { count: 3, lastTimestamp: "1970-01-01T00:00:05Z" })
-    assert.deepStrictEqual(repeatBody(counted, "m"), { count: 3, lastTimestamp: "1970-01-01T00:00:05Z", message: "m" })
+  it("is in events.k8s.io/v1 one without anything deprecated, and a series only from the second saying on (P16, D19, F151)", () => {
+    const once = {
+      apiVersion: "events.k8s.io/v1",
+      kind: "Event",
+      metadata: { name: "fixpoint-1", namespace: "default" },
+      regarding: about,
+      ...said,
+      note: "made",
+      eventTime: "1970-01-01T00:00:01.000000Z",
+      reportingController: "fixpoint",
+      reportingInstance: "pod-1"
+    }
+    assert.deepStrictEqual(eventsV1.bodyOf(draft), once)
+    const counted = { count: 2, firstAt: 1_000, lastAt: 2_500 }
+    assert.deepStrictEqual(eventsV1.bodyOf({ ...draft, counted }), {
+      ...once,
+      series: { count: 2, lastObservedTime: "1970-01-01T00:00:02.500000Z" }
+    })
   })
+
+  it("is changed by a repeat in what its API lets change: the text of a combined one only in core/v1 (F155, D18)", () => {
+    const counted = { count: 3, firstAt: 0, lastAt: 5_000 }
+    assert.deepStrictEqual(coreV1.repeatOf(counted, undefined), { count: 3, lastTimestamp: "1970-01-01T00:00:05Z" })
+    assert.deepStrictEqual(coreV1.repeatOf(counted, "m"), {
+      count: 3,
+      lastTimestamp: "1970-01-01T00:00:05Z",
+      message: "m"
+    })
+    const series = { count: 3, lastObservedTime: "1970-01-01T00:00:05.000000Z" }
+    for (const message of [undefined, "m"]) assert.deepStrictEqual(eventsV1.repeatOf(counted, message), { series })
+  })
+
+  it.each([
+    ["Normal", "Normal"],
+    ["Debug", "Normal"],
+    ["Warning", "Warning"],
+    ["Error", "Warning"],
+    ["Fatal", "Warning"],
+    ["Level 60", "Warning"],
+    ["normal", "Warning"],
+    ["Wörter", "Warning"]
+  ])("of type %j is a %s in events.k8s.io/v1, and of that type in core/v1 (D19, P8, F151)", (type, newer) => {
+    assert.deepStrictEqual([coreV1.typeOf(type), eventsV1.typeOf(type)], [type, newer])
+  })
+
+  const Counts = Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 })))
+  const Times = Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4e12 })))
+  const read = (api: EventsApi, body: object) => api.countedOf({ ...body } as any)
+  it.prop(
+    "tells the next start its count and times, through its own API and no other (B83, D18)",
+    [Counts, Times, Times],
+    ([count, firstAt, after]) => {
+      const counted = { count, firstAt, lastAt: count === 1 ? firstAt : firstAt + after }
+      const [core, newer] = [coreV1.bodyOf({ ...draft, counted }), eventsV1.bodyOf({ ...draft, counted })]
+      assert.deepStrictEqual(read(coreV1, core), { ...counted, lastAt: Math.trunc(counted.lastAt / 1_000) * 1_000 })
+      assert.deepStrictEqual(read(eventsV1, newer), counted)
+      // As each API shows what came through the other (F156).
+      assert.isUndefined(read(eventsV1, { ...newer, deprecatedCount: count }))
+      assert.isUndefined(read(coreV1, { ...core, count: undefined }))
+    },
+    { arbitrary: { runs: 2_000 } }
+  )
 })

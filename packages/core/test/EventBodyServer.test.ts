@@ -3,7 +3,8 @@ import * as ControlPlane from "@fixpoint/testing/ControlPlane"
 import * as SharedControlPlane from "@fixpoint/testing/SharedControlPlane"
 import * as Effect from "effect/Effect"
 import { execFile } from "node:child_process"
-import { eventBody, fitted, placeOf, repeatBody, reporterFrom } from "../src/internal/eventBody.ts"
+import { fitted, placeOf, reporterFrom } from "../src/internal/eventBody.ts"
+import { coreV1 } from "../src/internal/eventsApi.ts"
 import type { ObjectInput } from "../src/KubeObject.ts"
 import type { Subject } from "../src/PostingPolicy.ts"
 
@@ -28,7 +29,7 @@ const namespace = `events-${process.pid}`
 const reporter = reporterFrom(`${"c".repeat(80)}.example.com/${"n".repeat(80)}`, "h".repeat(200))
 
 const bodyOf = (name: string, about: Subject, text: string, firstAt = 1_700_000_000_500): ObjectInput =>
-  eventBody({
+  coreV1.bodyOf({
     name,
     about,
     place: placeOf(about, "describable", "default"),
@@ -57,7 +58,9 @@ describe.skipIf(!ControlPlane.available())("the bodies of Events, before a real 
             assert.strictEqual(message, (bodyOf("", about, text) as any).message)
             assert.match(stored.eventTime, /\.\d{6}Z$/)
           }
-          const patch = JSON.stringify(repeatBody({ count: 7, firstAt: 0, lastAt: 1_700_000_600_000 }, "another text"))
+          const patch = JSON.stringify(
+            coreV1.repeatOf({ count: 7, firstAt: 0, lastAt: 1_700_000_600_000 }, "another text")
+          )
           const patched = JSON.parse(
             yield* kubectl([
               "-n",

@@ -9,12 +9,21 @@ import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import { ApiClient } from "../src/ApiClient.ts"
 import { type ApiError, fromAnswer } from "../src/ApiError.ts"
-import { EventPoster, layer, layerMemory, layerNone, Options, Recorded } from "../src/EventPoster.ts"
-import { events } from "../src/internal/eventBody.ts"
+import {
+  EventPoster,
+  kopf as kopfOptions,
+  layer,
+  layerMemory,
+  layerNone,
+  Options,
+  Recorded
+} from "../src/EventPoster.ts"
+import { coreV1 } from "../src/internal/eventsApi.ts"
 import { OwnNamespace } from "../src/OwnNamespace.ts"
 import { kopf, PostingPolicy, standard } from "../src/PostingPolicy.ts"
 import { object } from "./settled.ts"
 
+const events = coreV1.resource
 const namespace = (name: string) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } })
 const zone = { apiVersion: "example.com/v1", kind: "Zone", metadata: { name: "z", uid: "uid9" } }
 
@@ -161,6 +170,40 @@ describe("EventPoster", () => {
         )
         assert.sameMembers(involved, [undefined, "operators"])
       })
+    )
+  )
+
+  it.effect("one that takes over from kopf posts under its names what kopf posts by default (P9, P11, P13)", () =>
+    world(
+      ({ poster, server }) =>
+        Effect.gen(function* () {
+          const quietly = { inPass: true, housekeeping: false, passesLogger: true, besideWarning: false } as const
+          yield* Effect.provideService(
+            Effect.all([
+              poster.info(zone, said),
+              poster.say({ _tag: "log", about: zone, level: "Error", message: "logged", ...quietly }),
+              poster.event(zone, { ...said, type: "Debug", reason: "Whatever" })
+            ]),
+            PostingPolicy,
+            kopf
+          )
+          yield* elapse(1)
+          const stored = (yield* server.objects(events)) as ReadonlyArray<any>
+          assert.sameMembers(
+            stored.map(({ reason, type }) => `${type} ${reason}`),
+            ["Normal Reason", "Debug Whatever"]
+          )
+          for (const event of stored) {
+            assert.match(event.metadata.name, /^kopf-event-/)
+            assert.deepInclude(event, { reportingComponent: "kopf", reportingInstance: "dev" })
+            assert.deepStrictEqual(event.source, { component: "kopf" })
+            assert.deepStrictEqual(
+              [event.metadata.namespace, event.involvedObject.namespace],
+              ["operators", "operators"]
+            )
+          }
+        }),
+      kopfOptions
     )
   )
 

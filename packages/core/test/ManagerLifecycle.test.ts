@@ -437,34 +437,60 @@ describe("start and health", () => {
     }).pipe(Effect.scoped, Effect.provide(world()))
   })
 
-  it.effect("an account that may not post events is warned of once at start (D21)", () => {
+  /** What a Manager with this poster asks about Events when it starts, and what it logs of an account that may do nothing. */
+  const rightsAsked = (poster: Layer.Layer<never> | Layer.Layer<EventPoster.EventPoster, never, ApiClient>) => {
     const lines: Array<string> = []
+    const asked: Array<string> = []
     const denied = Layer.effect(
       ApiClient,
       Effect.map(ApiClient, (inner) => ({
         ...inner,
-        create: (resource: any, object: any, options: any) =>
-          resource.kind === "SelfSubjectAccessReview"
-            ? Effect.map(inner.create(resource, object, options), (review: any) => ({
-                ...review,
-                status: { allowed: false }
-              }))
-            : inner.create(resource, object, options)
+        create: (resource: any, object: any, options: any) => {
+          if (resource.kind !== "SelfSubjectAccessReview") return inner.create(resource, object, options)
+          const { group, resource: plural, verb } = object.spec.resourceAttributes
+          asked.push(`${verb} ${plural} of "${group}"`)
+          return Effect.map(inner.create(resource, object, options), (review: any) => ({
+            ...review,
+            status: { allowed: false }
+          }))
+        }
       }))
     )
     return Effect.gen(function* () {
       yield* Effect.provide(
         quiet,
-        Manager.layer([scopes]).pipe(Layer.provide(denied), Layer.provideMerge(logged(lines)))
+        Manager.layer([scopes]).pipe(Layer.provide(poster), Layer.provide(denied), Layer.provideMerge(logged(lines)))
       )
-      assert.deepStrictEqual(
-        lines.filter((one) => one.includes("events")),
-        [
-          "Warn this account may not create and patch events in all namespaces, so some will not be posted: grant create and patch on events; Controller.rbac prints the rules"
-        ]
-      )
+      return { asked, warnings: lines.filter((one) => one.startsWith("Warn ") && one.includes("events")) }
     }).pipe(Effect.provide(world()))
-  })
+  }
+
+  it.effect("an account that may not post events is warned of once at start (D21)", () =>
+    Effect.gen(function* () {
+      for (const poster of [Layer.empty, EventPoster.layer])
+        assert.deepStrictEqual(yield* rightsAsked(poster), {
+          asked: [`create events of ""`, `patch events of ""`],
+          warnings: [
+            "Warn this account may not create and patch events in all namespaces, so some will not be posted: grant create and patch on events; Controller.rbac prints the rules"
+          ]
+        })
+    })
+  )
+
+  it.effect(
+    "the start asks for the rights that the poster in force needs, and for none if it posts nothing (D21)",
+    () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* rightsAsked(EventPoster.layerEventsV1), {
+          asked: [`create events of "events.k8s.io"`, `patch events of "events.k8s.io"`],
+          warnings: [
+            `Warn this account may not create and patch events.events.k8s.io in all namespaces, so some will not be posted: grant create and patch on events.events.k8s.io; Controller.rbac with { events: "events.k8s.io" } prints the rules`
+          ]
+        })
+        for (const poster of [EventPoster.layerNone, EventPoster.layerMemory])
+          assert.deepStrictEqual(yield* rightsAsked(poster), { asked: [], warnings: [] })
+      })
+  )
 
   it.effect("a process that leads alone reconciles at once", () =>
     running(

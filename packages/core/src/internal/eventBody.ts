@@ -1,12 +1,9 @@
 /**
- * The body of an Event in core/v1, within the limits that the server holds it to: bytes, not characters, and only because `eventTime` is set (F148,
- * F149, P16). Pure; whatever is said, the body is one that a real server takes (B79, B80, B86).
+ * The parts of an Event that both APIs share (see `eventsApi.ts`), within the limits that the server holds them to: bytes, not characters, and in core/v1 only
+ * because `eventTime` is set (F148, F149, P16). Pure; whatever is said, a real server takes it (B79, B80, B86).
  */
-import type { ObjectInput, Resource } from "../KubeObject.ts"
 import type { PostingPolicy, Subject } from "../PostingPolicy.ts"
 import { cutEnd, cutMiddle } from "./text.ts"
-
-export const events: Resource = { group: "", version: "v1", kind: "Event", plural: "events", scope: "Namespaced" }
 
 /** Where an Event lives, and which namespace it says its object has; `undefined` for the empty one. */
 export interface Place {
@@ -98,48 +95,3 @@ export const fitted = ({ action, message, reason, type }: Words): Words => {
 }
 
 const wordOr = (text: string, otherwise: string): string => cutEnd(text, 128) || otherwise
-
-/** How often, and when first and last, in milliseconds since 1970. */
-export interface Counted {
-  readonly count: number
-  readonly firstAt: number
-  readonly lastAt: number
-}
-
-export const eventBody = (event: {
-  readonly name: string
-  readonly about: Subject
-  readonly place: Place
-  readonly words: Words
-  readonly counted: Counted
-  readonly reporter: Reporter
-}): ObjectInput => {
-  const { about, counted, name, place, reporter, words } = event
-  return {
-    apiVersion: "v1",
-    kind: "Event",
-    metadata: { name, namespace: place.namespace },
-    involvedObject: {
-      apiVersion: about.apiVersion,
-      kind: about.kind,
-      name: about.metadata.name,
-      ...(place.involved !== undefined && { namespace: place.involved }),
-      ...(about.metadata.uid !== undefined && { uid: about.metadata.uid })
-    },
-    ...words,
-    count: counted.count,
-    firstTimestamp: wholeTime(counted.firstAt),
-    lastTimestamp: wholeTime(counted.lastAt),
-    eventTime: microTime(counted.firstAt),
-    source: { component: reporter.component },
-    reportingComponent: reporter.component,
-    reportingInstance: reporter.instance
-  }
-}
-
-/** What a repeat changes on the Event that is there (F155). */
-export const repeatBody = (counted: Counted, message: string | undefined): ObjectInput => ({
-  count: counted.count,
-  lastTimestamp: wholeTime(counted.lastAt),
-  ...(message !== undefined && { message })
-})

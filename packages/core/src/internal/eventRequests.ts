@@ -4,12 +4,13 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { ApiClient } from "../ApiClient.ts"
 import { ApiError } from "../ApiError.ts"
-import type { KubeObject } from "../KubeObject.ts"
-import { eventBody, events, repeatBody, type Reporter } from "./eventBody.ts"
+import type { Reporter } from "./eventBody.ts"
+import type { Counted, EventsApi } from "./eventsApi.ts"
 import { nameOf, type Series } from "./eventSeries.ts"
 
 export interface Config {
   readonly api: ApiClient["Service"]
+  readonly events: EventsApi
   readonly namePrefix: string
   readonly fieldManager: string
   readonly reporter: Reporter
@@ -50,16 +51,17 @@ export interface Posted {
 
 /** Posts one series as it stands: a new Event, or the new count of the one that is there. */
 const post = Effect.fnUntraced(function* (config: Config, series: Series): Effect.fn.Return<Posted, ApiError> {
-  const { api, fieldManager } = config
+  const { api, events, fieldManager } = config
   const { namespace } = series.place
-  const count = series.count
+  const { count } = series
   if (series.posted === undefined) return yield* create(config, series, nameOf(config.namePrefix, series.id))
   const { name } = series.posted
+  if (count <= series.posted.count) return { name, count }
   const patched = yield* Effect.result(
     api.patch(
-      events,
+      events.resource,
       { namespace, name },
-      { type: "merge", body: repeatBody(series, series.isCombined ? series.words.message : undefined) },
+      { type: "merge", body: events.repeatOf(series, series.isCombined ? series.words.message : undefined) },
       { fieldManager }
     )
   )
@@ -77,36 +79,38 @@ const create = Effect.fnUntraced(function* (
   series: Series,
   name: string
 ): Effect.fn.Return<Posted, ApiError> {
-  const { api, fieldManager, reporter } = config
+  const { api, events, fieldManager, reporter } = config
   const { about, count, place, words } = series
-  const body = eventBody({ name, about, place, words, counted: series, reporter })
-  const created = yield* Effect.result(api.create(events, body, { fieldManager }))
+  const body = events.bodyOf({ name, about, place, words, counted: series, reporter })
+  const created = yield* Effect.result(api.create(events.resource, body, { fieldManager }))
   if (Result.isSuccess(created)) return { name, count }
   if (created.failure.reason._tag !== "AlreadyExists") return yield* created.failure
   // Posted by an earlier start of the operator, or by a request whose answer was lost. An empty patch writes nothing and answers the object (F5): it reads
   // with the rights that posting has anyway (D21).
   const present = yield* api.patch(
-    events,
+    events.resource,
     { namespace: place.namespace, name },
     { type: "merge", body: {} },
     { fieldManager }
   )
+  const told = events.countedOf(present)
   const dated = `${nameOf(config.namePrefix, series.id)}-${Math.trunc(series.firstAt).toString(16)}`
-  const continued = continuation(present, series) ?? (name === dated ? 0 : undefined)
-  // It is of long ago: this series begins an Event whose name bears the time.
-  if (continued === undefined) return yield* create(config, series, dated)
-  series.count += continued
-  series.posted = { name, count: continued }
+  if (name === dated || told?.firstAt === Math.trunc(series.firstAt)) {
+    // This very saying, of which the answer was lost.
+    series.posted = { name, count: told?.count ?? count }
+  } else if (told !== undefined && isRecent(told, series)) {
+    series.count += told.count
+    series.posted = { name, count: told.count }
+  } else {
+    // It is of long ago: this series begins an Event whose name bears the time.
+    return yield* create(config, series, dated)
+  }
   return yield* post(config, series)
 })
 
-/** The count on an Event of the same series that is recent enough to be continued; 0 if it is this very saying, already posted. */
-const continuation = (event: KubeObject, series: Series): number | undefined => {
-  const last = typeof event.lastTimestamp === "string" ? Date.parse(event.lastTimestamp) : NaN
-  if (!(series.lastAt - last <= Duration.toMillis(series.budgets.repeatsWithin) + 1_000)) return undefined
-  const isSame = typeof event.eventTime === "string" && Date.parse(event.eventTime) === Math.trunc(series.firstAt)
-  return isSame || typeof event.count !== "number" ? 0 : event.count
-}
+/** Whether the series goes on with what an Event says of it. Times of core/v1 are cut to seconds. */
+const isRecent = ({ lastAt }: Counted, series: Series): boolean =>
+  series.lastAt - lastAt <= Duration.toMillis(series.budgets.repeatsWithin) + 1_000
 
 /** With the waits between tries. */
 export const persist = Effect.fnUntraced(function* (

@@ -5,9 +5,11 @@ import * as Result from "effect/Result"
 import { ApiClient, formatResource, type JsonSchema } from "../ApiClient.ts"
 import type { ApiError } from "../ApiError.ts"
 import type * as Controller from "../Controller.ts"
+import type { EventPoster } from "../EventPoster.ts"
 import { type Any as AnyKind, structuralSchema } from "../Kind.ts"
 import type { Resource } from "../KubeObject.ts"
 import { ManagerError } from "../ManagerError.ts"
+import { postingVerbs } from "./rbac.ts"
 
 /** A server that does not answer by then is no reason to hold up the start: the caches wait for it (B8). */
 const patience = "10 seconds"
@@ -122,16 +124,23 @@ const reviews: Resource = {
   scope: "Cluster"
 }
 
-/** Warns once if the account may not post events: nothing else would say so (D21). */
-export const warnOfEventRights: Effect.Effect<void, never, ApiClient> = Effect.gen(function* () {
-  const api = yield* ApiClient
-  const missing: Array<string> = []
-  for (const verb of ["create", "patch"]) {
-    const review = yield* api.create(reviews, { spec: { resourceAttributes: { verb, resource: "events" } } })
-    if (at(review, "status", "allowed") === false) missing.push(verb)
-  }
-  if (missing.length > 0)
+/** Warns once if the account may not post what the poster in force posts: nothing else would say so (D21). A poster that posts nothing needs no right. */
+export const warnOfEventRights = ({
+  resource: posted
+}: Pick<EventPoster["Service"], "resource">): Effect.Effect<void, never, ApiClient> =>
+  Effect.gen(function* () {
+    if (posted === undefined) return
+    const api = yield* ApiClient
+    const { group, plural: resource } = posted
+    const missing: Array<string> = []
+    for (const verb of postingVerbs) {
+      const review = yield* api.create(reviews, { spec: { resourceAttributes: { verb, group, resource } } })
+      if (at(review, "status", "allowed") === false) missing.push(verb)
+    }
+    if (missing.length === 0) return
+    const name = formatResource(posted)
+    const option = group === "" ? "" : ` with { events: "${group}" }`
     yield* Effect.logWarning(
-      `this account may not ${missing.join(" and ")} events in all namespaces, so some will not be posted: grant create and patch on events; Controller.rbac prints the rules`
+      `this account may not ${missing.join(" and ")} ${name} in all namespaces, so some will not be posted: grant ${postingVerbs.join(" and ")} on ${name}; Controller.rbac${option} prints the rules`
     )
-}).pipe(Effect.catch((error) => Effect.logDebug(`could not check the right to post events: ${error.message}`)))
+  }).pipe(Effect.catch((error) => Effect.logDebug(`could not check the right to post events: ${error.message}`)))
