@@ -5,6 +5,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import * as ControlPlane from "@fixpoint/testing/ControlPlane"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { equals } from "../src/internal/json.ts"
 import * as ManagedFields from "../src/internal/managedFields.ts"
 import { decode, encode } from "../src/internal/managers.ts"
@@ -234,31 +235,37 @@ const check = (live: Json, operation: Operation, real: RealServer.Answer, times:
   }
 }
 
+/** Sends one request and holds the answer to ours; what is stored then. `told` says where in an object's life this is. */
+const advance = (server: RealServer.RealServer, list: string, live: Json, operation: Operation, told: string) =>
+  Effect.gen(function* () {
+    const from = Date.now()
+    const real = yield* perform(server, list, operation)
+    const to = Date.now()
+    try {
+      check(live, operation, real, secondsOf(from, to))
+    } catch (error) {
+      const stored = live === undefined ? "nothing" : JSON.stringify(live)
+      throw new Error(`${told}: ${JSON.stringify(operation)}\nstored: ${stored}\n${String(error)}`, { cause: error })
+    }
+    const now = yield* server.request("GET", `${list}/s`)
+    if (real.code < 300) assert.isTrue(equals(now.body, real.body), "the answer is what is stored")
+    return now.code === 200 ? now.body : undefined
+  })
+
+const home = (server: RealServer.RealServer, namespace: string) =>
+  Effect.as(
+    server.request("POST", "/api/v1/namespaces", { metadata: { name: namespace } }),
+    `/apis/${apiVersion}/namespaces/${namespace}/specimens`
+  )
+
 /** One object's life, from a seed. */
 const run = (server: RealServer.RealServer, seed: number, steps: number, managers: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const random = new Random(seed)
-    const namespace = `n${seed}`
-    yield* server.request("POST", "/api/v1/namespaces", { metadata: { name: namespace } })
-    const list = `/apis/${apiVersion}/namespaces/${namespace}/specimens`
+    const list = yield* home(server, `n${seed}`)
     let live: Json
     for (let step = 0; step < steps; step++) {
-      const operation = draw(random, live, managers)
-      const from = Date.now()
-      const real = yield* perform(server, list, operation)
-      const to = Date.now()
-      try {
-        check(live, operation, real, secondsOf(from, to))
-      } catch (error) {
-        const stored = live === undefined ? "nothing" : JSON.stringify(live)
-        throw new Error(
-          `SEED=${seed} SEEDS=1, step ${step}: ${JSON.stringify(operation)}\nstored: ${stored}\n${String(error)}`,
-          { cause: error }
-        )
-      }
-      const now = yield* server.request("GET", `${list}/s`)
-      live = now.code === 200 ? now.body : undefined
-      if (real.code < 300) assert.isTrue(equals(now.body, real.body), "the answer is what is stored")
+      live = yield* advance(server, list, live, draw(random, live, managers), `SEED=${seed} SEEDS=1, step ${step}`)
     }
   })
 
@@ -266,14 +273,20 @@ const run = (server: RealServer.RealServer, seed: number, steps: number, manager
 const first = Number(process.env.SEED ?? 1)
 const seeds = Number(process.env.SEEDS ?? 30)
 
+/** With the specimen. */
+const serving = Layer.effectDiscard(
+  Effect.gen(function* () {
+    yield* RealServer.serve(RealServer.make(yield* ControlPlane.ControlPlane), definition)
+  })
+).pipe(Layer.provideMerge(ControlPlane.layer()))
+
 describe.runIf(ControlPlane.available())("the engines and a real API server", () => {
-  layer(ControlPlane.layer(), { timeout: "60 seconds", excludeTestServices: true })((it) => {
+  layer(serving, { timeout: "60 seconds", excludeTestServices: true })((it) => {
     it.effect(
       "agree on random writes by several managers (F30, F31, F32, F82, F86, F91, F92, F93, F95, F96, F97, F98, F99, F103, F133, F135, F136)",
       () =>
         Effect.gen(function* () {
           const server = RealServer.make(yield* ControlPlane.ControlPlane)
-          yield* RealServer.serve(server, definition)
           for (let seed = first; seed < first + seeds; seed++) yield* run(server, seed, 25, few)
           // More managers than there are entries for: the oldest become ancient changes.
           for (let seed = first; seed < first + Math.ceil(seeds / 10); seed++) {
@@ -281,6 +294,30 @@ describe.runIf(ControlPlane.available())("the engines and a real API server", ()
           }
         }),
       { timeout: 600_000 }
+    )
+
+    it.effect(
+      "agree that what is applied empty, and so given up to its last, is there again by the next apply, and quiet then (F86, F93)",
+      () =>
+        Effect.gen(function* () {
+          const server = RealServer.make(yield* ControlPlane.ControlPlane)
+          const list = yield* home(server, "refilled")
+          const stored: Array<Json> = []
+          const full = { set: ["x"], rows: [{ k: "a", tags: ["x"] }], free: { p: { r: 1 } } }
+          const empty = { set: [], rows: [{ k: "a", tags: [] }], free: { p: {} } }
+          for (const spec of [full, empty, empty, empty]) {
+            const body = { apiVersion, kind: "Specimen", metadata: { name: "s" }, spec }
+            const operation = { verb: "apply", manager: "m1", body } as const
+            stored.push(yield* advance(server, list, stored.at(-1), operation, `apply ${stored.length}`))
+          }
+          const [, once, twice, again] = stored
+          assert.deepStrictEqual(
+            [once.spec.set, once.spec.rows[0].tags, once.spec.free.p],
+            [undefined, undefined, null]
+          )
+          assert.deepStrictEqual([twice.spec.set, twice.spec.rows[0].tags, twice.spec.free.p], [[], [], {}])
+          assert.deepStrictEqual(again, twice)
+        })
     )
   })
 })
