@@ -25,9 +25,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as References from "effect/References"
 import * as Scope from "effect/Scope"
 import { ApiClient, formatResource } from "./ApiClient.ts"
 import type * as Controller from "./Controller.ts"
+import * as EventLogger from "./EventLogger.ts"
 import * as EventPoster from "./EventPoster.ts"
 import { FieldManager } from "./FieldManager.ts"
 import { readerOf, writerOf } from "./internal/access.ts"
@@ -273,7 +275,8 @@ const servicesOf = Effect.fnUntraced(function* (
       writerOf(kind, informers.get(kind.id)!.store, writing, onMalformed)
     )
   }
-  return services
+  const loggers = [...Context.get(services, References.CurrentLoggers), EventLogger.logger]
+  return Context.add(services, References.CurrentLoggers, new Set(loggers))
 })
 
 /** Starts what wakes the controller, and its workers once its caches have synced and this process leads. */

@@ -46,6 +46,8 @@ export interface PassRecord {
   readonly conditions: Array<Condition.Input>
   /** Posted after the status, before the event of the pass itself. */
   readonly events: Array<EventCall>
+  /** How many of them are log records (D16). */
+  mirrored: number
   /** Stands for the event `Reconciled` (D2). */
   announced: Announced | undefined
   /** The soonest wish to come back after a success; a failure decides by itself (D1). */
@@ -63,6 +65,7 @@ export const makeRecord = (): PassRecord => ({
   draft: {},
   conditions: [],
   events: [],
+  mirrored: 0,
   announced: undefined,
   requeueAfterMillis: undefined,
   wakes: [],

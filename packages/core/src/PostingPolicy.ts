@@ -1,8 +1,7 @@
 /**
  * Which event calls become Events. `decide` is pure and keeps kopf's asymmetries on purpose (P1-P10, D15): `event` ignores the level, `warn` ignores
- * `enabled`, and a log record must pass six gates where people count four. What a pass says of itself, before any policy, the `Reporting` decides.
- *
- * Caveat: no logger makes log records into calls yet, so `loggers` and `besideWarning` change nothing.
+ * `enabled`, and a log record must pass six gates where people count four. What a pass says of itself, before any policy, the `Reporting` decides; what
+ * is logged in it, the `EventLogger` makes into calls.
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"

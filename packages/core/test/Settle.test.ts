@@ -219,7 +219,7 @@ describe("settle: Temporary, Fatal and defects", () => {
     assert.deepStrictEqual(readyOf(settlement), { type: "Ready", status: "False", reason: "ReconcileFailed", message })
     assert.deepStrictEqual(told(settlement), [`Warning ReconcileFailed: ${message}`])
     assert.deepStrictEqual([settlement.status?.fields, settlement.status?.complete], [{}, false])
-    assert.deepInclude(settlement.log, { level: "Error", message, besideWarning: true })
+    assert.deepInclude(settlement.log, { level: "Error", message })
     assert.deepInclude(settlement.log.annotations, {
       cause: "connection refused",
       reason: "ReconcileFailed",

@@ -40,6 +40,7 @@ export const facts = (some: Partial<Omit<Facts, "pass">> & { readonly pass?: Par
   jitter: 0.5,
   requeue: RequeuePolicy.standard,
   reporting: Reporting.kopf,
+  minimumLogLevel: "Info",
   ...some,
   pass: { ...nothing, ...some.pass }
 })
@@ -48,9 +49,11 @@ export const facts = (some: Partial<Omit<Facts, "pass">> & { readonly pass?: Par
 export const readyOf = (settlement: Settlement): Condition.Input | undefined =>
   settlement.status?.conditions.find(({ type }) => type === "Ready")
 
-/** `Warning Reason: text` of each event. */
+/** `Warning Reason: text` of each event, but for the mirrored line of a failure, which is last. */
 export const told = (settlement: Settlement): ReadonlyArray<string> =>
-  settlement.events.map((call) => (call._tag === "event" ? `${call.type} ${call.reason}: ${call.message}` : call._tag))
+  settlement.events
+    .filter(({ _tag }) => _tag !== "log")
+    .map((call) => (call._tag === "event" ? `${call.type} ${call.reason}: ${call.message}` : call._tag))
 
 /** Passes in a row over one object, whose status is written after each as a server would. */
 export class Passes {

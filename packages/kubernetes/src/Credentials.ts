@@ -4,6 +4,7 @@
  * Guarantees: the first load succeeded, or there are no Credentials. Afterwards a failed load keeps what was there and is tried again after 5 s; it is logged
  * when its text is new, and every minute as long as it lasts; many fibers that need a load share one. A load that brings nothing new gives the same value, so callers compare by identity.
  */
+import { unposted } from "@fixpoint/core/EventLogger"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
@@ -94,7 +95,7 @@ export const make = (source: Source): Effect.Effect<Credentials, KubernetesError
     const tell = (message: string, now: number): Effect.Effect<void> => {
       if (told?.message === message && now >= told.at && now < told.at + toldMillis) return Effect.void
       told = { message, at: now }
-      return Effect.logWarning(`the credentials for ${origin} stay as they were: ${message}; trying again`)
+      return unposted(Effect.logWarning(`the credentials for ${origin} stay as they were: ${message}; trying again`))
     }
 
     const load = (renew: boolean) =>
@@ -108,7 +109,7 @@ export const make = (source: Source): Effect.Effect<Credentials, KubernetesError
               loadedAt = now
               dueAt = now + freshMillis
               return Effect.as(
-                recovered ? Effect.logInfo(`the credentials for ${origin} were read again`) : Effect.void,
+                recovered ? unposted(Effect.logInfo(`the credentials for ${origin} were read again`)) : Effect.void,
                 held
               )
             }),

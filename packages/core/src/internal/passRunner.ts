@@ -222,6 +222,7 @@ const runPass = Effect.fnUntraced(function* (runner: Runner, taken: Taken<Settle
     jitter: yield* Random.next,
     requeue: engine.controller.requeue ?? runner.requeue,
     reporting: runner.reporting,
+    minimumLogLevel: Context.get(runner.services, References.MinimumLogLevel),
     retry: engine.controller.retry
   }
   yield* conclude(runner, taken, facts, record)

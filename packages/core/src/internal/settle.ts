@@ -3,6 +3,7 @@
  * (D1-D4, D12, D18). The only place that classifies, reports and requeues (C5). Total: nothing that a step can throw or return makes it throw.
  */
 import * as Exit from "effect/Exit"
+import * as LogLevel from "effect/LogLevel"
 import type { ApiError } from "../ApiError.ts"
 import type * as Condition from "../Condition.ts"
 import type { KubeObject } from "../KubeObject.ts"
@@ -71,8 +72,8 @@ export const settle = (facts: Facts): Settlement => {
 }
 
 /**
- * The same pass when its status could not be written. After a success or NotReady that is the only failure and no event tells the rest (K20, K29);
- * after a failure both are logged and the sooner retry counts (K25, B53).
+ * The same pass when its status could not be written. After a success or NotReady that is the only failure and no event tells the rest (K20, K29), but
+ * for its line where log lines are mirrored (D16); after a failure both are logged and the sooner retry counts (K25, B53).
  */
 export const afterFailedWrite = (facts: Facts, settlement: Settlement, error: ApiError): Settlement => {
   const failure = ReconcileError.during("writing the status")(ReconcileError.fromApiError(error))
@@ -83,8 +84,8 @@ export const afterFailedWrite = (facts: Facts, settlement: Settlement, error: Ap
   const uid = object?.metadata.uid ?? ""
   if (!settlement.backingOff) {
     const told = toldOf(memory, object) ?? { uid, ready: toldBefore(memory, object) }
-    const log = { ...write.log, besideWarning: false }
-    return { ...write, ...untouched, requeue, memory: { ...write.memory, told }, events: [], log }
+    const events = mirrored(facts, write.log, false)
+    return { ...write, ...untouched, requeue, memory: { ...write.memory, told }, events }
   }
   const annotations = { ...settlement.log.annotations, statusWrite: write.log.message }
   const told = settlement.written === undefined ? toldOf(memory, object) : { uid, ready: settlement.written.ready }
@@ -104,6 +105,25 @@ const toldBefore = (memory: Memory | undefined, object: KubeObject | undefined):
 const isTransition = (before: Condition.Input | undefined, after: Condition.Input): boolean =>
   before === undefined || before.status !== after.status || before.reason !== after.reason
 
+/** The log line of a failed pass as the policy may post it (D16, P6, P8). */
+const mirrored = (
+  { minimumLogLevel, now, object }: Facts,
+  { annotations, level, message }: LogLine,
+  besideWarning: boolean
+): ReadonlyArray<EventCall> => [
+  {
+    _tag: "log",
+    about: object,
+    at: now,
+    level,
+    message: annotations.trace === undefined ? message : `${message}\n${annotations.trace}`,
+    inPass: true,
+    housekeeping: false,
+    passesLogger: !LogLevel.isGreaterThan(minimumLogLevel, level),
+    besideWarning
+  }
+]
+
 const interrupted = ({ memory }: Facts): Settlement => ({
   outcome: "interrupted",
   status: undefined,
@@ -113,8 +133,7 @@ const interrupted = ({ memory }: Facts): Settlement => ({
   log: {
     level: "Warn",
     message: "interrupted: nothing is recorded, the key is served again after the next start",
-    annotations: {},
-    besideWarning: false
+    annotations: {}
   },
   memory,
   written: undefined
@@ -139,7 +158,14 @@ const report = (facts: Facts, verdict: Verdict, stale: Written | undefined): Set
   const said = quiet || object === undefined ? [] : announce(facts, { ...verdict, transition })
   const events: ReadonlyArray<EventCall> = [
     ...pass.events,
-    ...said.map((one): EventCall => ({ _tag: "event", about: object, ...one, at: now }))
+    ...said.map((one): EventCall => ({ _tag: "event", about: object, ...one, at: now })),
+    ...(quiet || isSuccess
+      ? []
+      : mirrored(
+          facts,
+          verdict.log,
+          said.some(({ type }) => type === "Warning")
+        ))
   ]
   return {
     outcome,
@@ -153,7 +179,7 @@ const report = (facts: Facts, verdict: Verdict, stale: Written | undefined): Set
     events,
     requeue: verdict.requeue,
     backingOff: isBroken,
-    log: { ...verdict.log, besideWarning: events.some((call) => call._tag === "event" && call.type === "Warning") },
+    log: verdict.log,
     memory: memoryOf(verdict.failures, isBroken ? facts.memory?.written : stale, quiet ? told : undefined),
     written: isUntouched
       ? undefined

@@ -2,6 +2,7 @@
 import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Exit from "effect/Exit"
+import type * as LogLevel from "effect/LogLevel"
 import type * as Condition from "../Condition.ts"
 import { isReason } from "../Condition.ts"
 import type { KubeObject } from "../KubeObject.ts"
@@ -44,6 +45,8 @@ export interface Facts {
   readonly jitter: number
   readonly requeue: RequeuePolicy.RequeuePolicy
   readonly reporting: Reporting
+  /** Below it a line is not logged, and so not mirrored (P6). */
+  readonly minimumLogLevel: LogLevel.LogLevel
   readonly retry?: RetryPolicy.RetryPolicy | undefined
 }
 
@@ -61,8 +64,6 @@ export interface LogLine {
   readonly message: string
   /** The cause as fields (C3), never inside the message alone. */
   readonly annotations: Readonly<Record<string, string | number>>
-  /** Whether an explicit Warning of the same pass says the same (D16). */
-  readonly besideWarning: boolean
 }
 
 /** A conflict that comes this often in a row is told as an error (D4). */
@@ -92,7 +93,7 @@ export interface Verdict {
   readonly failures: Failures | undefined
   /** The first conflicts in a row: the pass runs again, and nobody is told (D4). */
   readonly quiet: boolean
-  readonly log: Omit<LogLine, "besideWarning">
+  readonly log: LogLine
 }
 
 export const none: Requeue = { _tag: "none" }

@@ -1,4 +1,5 @@
 /** Logs what servers warn of in headers (F25): deprecated versions, unknown fields. */
+import { unposted } from "@fixpoint/core/EventLogger"
 import { formatRef } from "@fixpoint/core/KubeObject"
 import type { Operation } from "@fixpoint/core/ApiError"
 import * as Effect from "effect/Effect"
@@ -26,7 +27,7 @@ export const makeWarnings = (
           if (told.size >= remembered) told.clear()
           told.add(text)
           const object = ref === undefined ? "" : ` ${formatRef(ref)}`
-          return Effect.logWarning(`the API server warns at ${verb} ${resource}${object}: ${conceal(text)}`)
+          return unposted(Effect.logWarning(`the API server warns at ${verb} ${resource}${object}: ${conceal(text)}`))
         }),
       { discard: true }
     )
