@@ -160,13 +160,21 @@ const subjectOf = ({ apiVersion, kind, metadata: { name, namespace, uid } }: Sub
   metadata: { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) }
 })
 
+/** Lists and objects that one call may stand for; a list that holds lists that hold it twice over would have no end. */
+const visitsMax = 10_000
+
+/** As often as they stand in it; a list inside of itself is passed over (P5). */
 const subjects = (about: About): ReadonlyArray<Subject> => {
   const found: Array<Subject> = []
-  const seen = new Set<About>()
+  const open = new Set<About>()
+  let visits = 0
   const visit = (one: About): void => {
-    if (one === undefined || one === null || seen.has(one)) return
-    seen.add(one)
-    if (isList(one)) one.forEach(visit)
+    if (one === undefined || one === null || open.has(one) || ++visits > visitsMax) return
+    if (isList(one)) {
+      open.add(one)
+      one.forEach(visit)
+      open.delete(one)
+    }
     // An Event about an Event would be told of by the next one, for ever (P15).
     else if (one.kind !== "Event" || one.apiVersion !== "v1") found.push(subjectOf(one))
   }

@@ -84,7 +84,8 @@ export const afterFailedWrite = (facts: Facts, settlement: Settlement, error: Ap
   const uid = object?.metadata.uid ?? ""
   if (!settlement.backingOff) {
     const told = toldOf(memory, object) ?? { uid, ready: toldBefore(memory, object) }
-    const events = mirrored(facts, write.log, false)
+    const own = write.events.slice(facts.pass.events.length)
+    const events = own.flatMap((call) => (call._tag === "log" ? [{ ...call, besideWarning: false }] : []))
     return { ...write, ...untouched, requeue, memory: { ...write.memory, told }, events }
   }
   const annotations = { ...settlement.log.annotations, statusWrite: write.log.message }
