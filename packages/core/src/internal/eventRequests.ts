@@ -94,23 +94,20 @@ const create = Effect.fnUntraced(function* (
     { fieldManager }
   )
   const told = events.countedOf(present)
-  const dated = `${nameOf(config.namePrefix, series.id)}-${Math.trunc(series.firstAt).toString(16)}`
-  if (name === dated || told?.firstAt === Math.trunc(series.firstAt)) {
-    // This very saying, of which the answer was lost.
-    series.posted = { name, count: told?.count ?? count }
-  } else if (told !== undefined && isRecent(told, series)) {
-    series.count += told.count
-    series.posted = { name, count: told.count }
-  } else {
-    // It is of long ago: this series begins an Event whose name bears the time.
-    return yield* create(config, series, dated)
-  }
+  // Of long ago, or of the other API. The next name follows from it, so that a later start finds the Event that begins here.
+  if (told === undefined || !isContinued(told, series))
+    return yield* create(config, series, `${name}-${Math.trunc(told?.lastAt ?? 0).toString(16)}`)
+  // The same first time: this very saying, of which the answer was lost.
+  if (!isSame(told, series)) series.count += told.count
+  series.posted = { name, count: told.count }
   return yield* post(config, series)
 })
 
-/** Whether the series goes on with what an Event says of it. Times of core/v1 are cut to seconds. */
-const isRecent = ({ lastAt }: Counted, series: Series): boolean =>
-  series.lastAt - lastAt <= Duration.toMillis(series.budgets.repeatsWithin) + 1_000
+const isSame = ({ firstAt }: Counted, series: Series): boolean => firstAt === Math.trunc(series.firstAt)
+
+/** Times of core/v1 are cut to seconds. */
+const isContinued = (told: Counted, series: Series): boolean =>
+  isSame(told, series) || series.lastAt - told.lastAt <= Duration.toMillis(series.budgets.repeatsWithin) + 1_000
 
 /** With the waits between tries. */
 export const persist = Effect.fnUntraced(function* (
