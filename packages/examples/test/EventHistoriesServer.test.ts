@@ -34,19 +34,33 @@ const until = <R>(holds: Effect.Effect<boolean, ApiError, R>): Effect.Effect<voi
 
 const look = ApiClient.use((api) => Effect.map(api.list(events, { namespace }), ({ items }) => items))
 
-const versions = Effect.map(look, (held) => held.map(({ metadata }) => metadata.resourceVersion).join())
+/** Everything but how often and when, which time decides. */
+const words = (told: Act["told"]): ReadonlyArray<string> =>
+  told
+    .map(
+      ({ message, namespace, object, reason, reporter, type }) =>
+        `${type} ${reason} ${object} in ${namespace} by ${reporter}: ${message}`
+    )
+    .toSorted()
 
-/** Nothing more is said: no Event has come or changed for a second. */
-const wait = Effect.fnUntraced(function* (holds: Effect.Effect<boolean, ApiError>) {
-  yield* until(holds)
-  yield* until(
-    Effect.gen(function* () {
-      const before = yield* versions
-      yield* Effect.sleep("1 second")
-      return before === (yield* versions)
-    })
-  )
-})
+/** Waits for as many Events as are expected, for 20 s at most, and then until nothing has come or changed for a second. */
+const saying = (expected: ReadonlyArray<Act>) =>
+  Effect.fnUntraced(function* (holds: Effect.Effect<boolean, ApiError>, title: string) {
+    yield* until(holds)
+    const acts = expected.slice(0, expected.findIndex((act) => act.title === title) + 1)
+    const enough = Effect.map(look, ({ length }) => length >= lastOf(acts).length)
+    yield* Effect.timeoutOption(until(enough), "20 seconds")
+    const versions = Effect.map(look, (held) => held.map(({ metadata }) => metadata.resourceVersion).join())
+    let before = ""
+    yield* until(
+      Effect.gen(function* () {
+        const last = before
+        before = yield* versions
+        if (last !== before) yield* Effect.sleep("1 second")
+        return last === before
+      })
+    )
+  })
 
 const isEstablished = ({ status }: KubeObject): boolean =>
   ((status as any)?.conditions ?? []).some((one: any) => one.type === "Established" && one.status === "True")
@@ -77,27 +91,19 @@ const cluster = prepared.pipe(
   Layer.merge(Logger.layer([]))
 )
 
-/** Everything but how often and when, which time decides. */
-const words = (acts: ReadonlyArray<Act>): ReadonlyArray<string> =>
-  lastOf(acts)
-    .map(
-      ({ message, namespace, object, reason, reporter, type }) =>
-        `${type} ${reason} ${object} in ${namespace} by ${reporter}: ${message}`
-    )
-    .toSorted()
-
 describe.skipIf(!ControlPlane.available())("on a real cluster", () => {
   layer(cluster, { timeout: 60_000, excludeTestServices: true })("of its own", (it) => {
     it.effect(
-      "the operator's life under the defaults leaves the very Events that it leaves in memory, and its restart none (D2)",
+      "the operator's life under the defaults leaves act by act the very Events that it leaves in memory, and its restart none (D2)",
       () =>
         Effect.gen(function* () {
-          const { acts } = yield* lived(policies.standard, { namespace, look, wait })
-          const inMemory = yield* livedInMemory(policies.standard).pipe(
+          const { acts: expected } = yield* livedInMemory(policies.standard).pipe(
             Effect.provide(memory()),
             Effect.provide(TestClock.layer())
           )
-          assert.deepStrictEqual(words(acts), words(inMemory.acts))
+          const { acts } = yield* lived(policies.standard, { namespace, look, wait: saying(expected) })
+          const told = (acts: ReadonlyArray<Act>) => acts.map(({ title, told }) => ({ title, told: words(told) }))
+          assert.deepStrictEqual(told(acts), told(expected))
           assert.deepStrictEqual(acts.find(({ title }) => title === restart)?.told, [])
         }),
       180_000

@@ -38,8 +38,8 @@ const unreliableRegistry = () => {
 interface Stage<R> {
   readonly namespace: string
   readonly failNext: (calls: number) => Effect.Effect<void>
-  /** Goes on until it holds, and then until nothing runs. */
-  readonly wait: (holds: Effect.Effect<boolean, ApiError>) => Effect.Effect<void, ApiError, R>
+  /** Goes on until it holds, and then until nothing runs and nothing more is said in the act of that title. */
+  readonly wait: (holds: Effect.Effect<boolean, ApiError>, title: string) => Effect.Effect<void, ApiError, R>
   /** All Events that the server holds. */
   readonly look: Effect.Effect<ReadonlyArray<KubeObject>, ApiError, R>
 }
@@ -179,7 +179,7 @@ const life = Effect.fnUntraced(function* <R>(stage: Stage<R>) {
   })
   const play = Effect.fnUntraced(function* ({ does, title, until }: Scene) {
     yield* does
-    yield* stage.wait(until)
+    yield* stage.wait(until, title)
     yield* note(title)
   })
   let operator = yield* start()
@@ -187,7 +187,10 @@ const life = Effect.fnUntraced(function* <R>(stage: Stage<R>) {
   yield* Effect.forEach(all.slice(0, -1), play)
   yield* operator.stop
   operator = yield* start()
-  yield* stage.wait(Effect.sync(() => operator.passes.length >= 3))
+  yield* stage.wait(
+    Effect.sync(() => operator.passes.length >= 3),
+    restart
+  )
   yield* note(restart)
   const steady = operator.passes.slice(0, 3)
   yield* play(all.at(-1)!)
