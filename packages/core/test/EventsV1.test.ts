@@ -240,20 +240,28 @@ describe("EventPoster through events.k8s.io/v1", () => {
             yield* poster.warn(object(), said)
             yield* elapse(1)
             const [once] = yield* shown
-            const { apiVersion, kind, metadata, ...own } = once
-            assert.deepStrictEqual(own, {
-              regarding: { apiVersion: "example.com/v1", kind: "Widget", name: "a", namespace: "ns1", uid: "uid1" },
-              type: "Warning",
-              reason: "Reason",
-              action: "Reason",
-              note: "text",
-              eventTime: "1970-01-01T00:16:40.500000Z",
-              deprecatedFirstTimestamp: null,
-              deprecatedLastTimestamp: null,
-              deprecatedSource: {},
-              reportingController: "fixpoint",
-              reportingInstance: "fixpoint"
-            })
+            const { metadata, ...own } = once
+            assert.deepStrictEqual(
+              [metadata.namespace, own],
+              [
+                "ns1",
+                {
+                  apiVersion: "events.k8s.io/v1",
+                  kind: "Event",
+                  regarding: { apiVersion: "example.com/v1", kind: "Widget", name: "a", namespace: "ns1", uid: "uid1" },
+                  type: "Warning",
+                  reason: "Reason",
+                  action: "Reason",
+                  note: "text",
+                  eventTime: "1970-01-01T00:16:40.500000Z",
+                  deprecatedFirstTimestamp: null,
+                  deprecatedLastTimestamp: null,
+                  deprecatedSource: {},
+                  reportingController: "fixpoint",
+                  reportingInstance: "fixpoint"
+                }
+              ]
+            )
             yield* TestClock.adjust(2_000)
             yield* poster.warn(object(), said)
             yield* elapse(1)

@@ -137,18 +137,38 @@ describe("Kubernetes", () => {
     })
   )
 
-  it.live("tells the namespace that the operator lives in", () =>
-    Effect.gen(function* () {
-      const path = yield* folder
-      const file = join(path, "config")
-      const own = (options: Kubernetes.Options) => run(OwnNamespace as unknown as Effect.Effect<string>, options)
-      writeFileSync(file, kubeconfig({ server: "http://127.0.0.1:1", context: { namespace: "operators" } }))
-      assert.strictEqual(yield* own({ kubeconfig: file }), "operators")
-      assert.strictEqual(yield* own({ kubeconfig: file, namespace: "other" }), "other")
-      writeFileSync(file, kubeconfig({ server: "http://127.0.0.1:1" }))
-      assert.strictEqual(yield* own({ kubeconfig: file }), "default")
-      assert.strictEqual(yield* own({ server: "http://127.0.0.1:1" }), "default")
-    })
+  it.live(
+    "the operator lives in the namespace of whatever lets it in: the context's, else the service account's file, else default; an option replaces it (P14)",
+    () =>
+      Effect.gen(function* () {
+        const path = yield* folder
+        const file = join(path, "config")
+        const own = OwnNamespace as unknown as Effect.Effect<string>
+        const server = "http://127.0.0.1:1"
+        writeFileSync(file, kubeconfig({ server, context: { namespace: "operators" } }))
+        assert.strictEqual(yield* run(own, { kubeconfig: file }), "operators")
+        assert.strictEqual(yield* run(own, { kubeconfig: file, namespace: "other" }), "other")
+        writeFileSync(file, kubeconfig({ server }))
+        assert.strictEqual(yield* run(own, { kubeconfig: file }), "default")
+        assert.strictEqual(yield* run(own, { server }), "default")
+
+        const env = { KUBERNETES_SERVICE_HOST: "127.0.0.1", KUBERNETES_SERVICE_PORT: "1" }
+        const pod = { ...nowhere, env, folder: path }
+        const { cert } = makeCertificate("server")
+        writeFileSync(join(path, "token"), "secret")
+        writeFileSync(join(path, "ca.crt"), cert)
+        // Not mounted, empty, and as kubelet writes it.
+        assert.strictEqual(yield* run(own, {}, pod), "default")
+        writeFileSync(join(path, "namespace"), "\n")
+        assert.strictEqual(yield* run(own, {}, pod), "default")
+        writeFileSync(join(path, "namespace"), "access-system\n")
+        assert.strictEqual(yield* run(own, {}, pod), "access-system")
+        assert.strictEqual(yield* run(own, { namespace: "other" }, pod), "other")
+        // A kubeconfig that is found first counts alone, with the Pod's file beside it.
+        assert.strictEqual(yield* run(own, {}, { ...pod, env: { ...env, KUBECONFIG: file } }), "default")
+        // Without any of them, as over a server in memory.
+        assert.strictEqual(yield* own, "default")
+      })
   )
 
   it.live("a kubeconfig with a client certificate, an authority and another server name works over TLS", () =>
