@@ -225,10 +225,13 @@ describe("objects in lists", () => {
     { arbitrary: { runs: 2_000 } }
   )
 
-  it("a list that holds itself ends (P5)", () => {
+  it("one that stands in it twice is told of twice, and so is a list; a list that holds itself ends (P5)", () => {
+    const list: Array<About> = [widget]
+    const count = (about: About): number => decide(standard, { ...paths[0]!, about }).length
+    assert.deepStrictEqual([count([widget, widget]), count([list, [list], widget])], [2, 3])
     const cyclic: Array<About> = [widget]
     cyclic.push(cyclic, [cyclic])
-    assert.strictEqual(decide(standard, { ...paths[0]!, about: cyclic }).length, 1)
+    assert.strictEqual(count(cyclic), 1)
   })
 
   it("none at all is no error, on any path (P5)", () => {
