@@ -175,7 +175,8 @@ const report = (facts: Facts, verdict: Verdict, stale: Written | undefined): Set
       : {
           fields: isBroken ? {} : pass.draft,
           conditions: [...(isBroken ? [] : authors(pass.conditions)), shown],
-          complete: isSuccess
+          complete: isSuccess,
+          observes: !(isBroken && facts.persisted)
         },
     events,
     requeue: verdict.requeue,
@@ -220,11 +221,11 @@ const authors = (conditions: ReadonlyArray<Condition.Input>): ReadonlyArray<Cond
 
 /** A reporting of the author's own may throw: then nothing is said, and conditions and logs tell the rest. */
 const announce = (
-  { pass, reporting }: Facts,
+  { pass, persisted, reporting }: Facts,
   { outcome, ready, transition }: Pick<Report, "outcome" | "ready" | "transition">
 ): ReadonlyArray<Announcement> => {
   try {
-    return [...reporting({ outcome, ready, transition, ledger: pass.ledger, announced: pass.announced })]
+    return [...reporting({ outcome, ready, transition, ledger: pass.ledger, announced: pass.announced, persisted })]
   } catch {
     return []
   }
