@@ -49,17 +49,16 @@ export const ownNamespace = Effect.fnUntraced(function* (prefix: string) {
   return metadata.name
 })
 
-/** What kubectl prints; fails with what it says. */
-export const kubectl = (args: ReadonlyArray<string>) =>
+/** What kubectl prints, given the input as JSON; fails with what it says. */
+export const kubectl = (args: ReadonlyArray<string>, input: unknown = undefined) =>
   Effect.flatMap(ControlPlane.ControlPlane, (plane) =>
-    Effect.callback<string, Error>(
-      (resume) =>
-        void execFile(
-          plane.kubectl,
-          ["--kubeconfig", plane.kubeconfig, ...args],
-          { timeout: 120_000, maxBuffer: 2 ** 26 },
-          (error, out, err) =>
-            resume(error === null ? Effect.succeed(out) : Effect.fail(new Error(err || error.message)))
-        )
-    )
+    Effect.callback<string, Error>((resume) => {
+      const child = execFile(
+        plane.kubectl,
+        ["--kubeconfig", plane.kubeconfig, ...args],
+        { timeout: 120_000, maxBuffer: 2 ** 26 },
+        (error, out, err) => resume(error === null ? Effect.succeed(out) : Effect.fail(new Error(err || error.message)))
+      )
+      child.stdin?.end(input === undefined ? "" : JSON.stringify(input))
+    })
   )
