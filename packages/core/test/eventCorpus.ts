@@ -56,6 +56,8 @@ export interface Row {
   readonly options?: Options
   readonly policy?: PostingPolicy
   readonly end: End
+  /** Through events.k8s.io/v1, where that is not the same but for the types, of which there are two. */
+  readonly newer?: End
 }
 
 /** One Event that `kubectl describe` shows, with these fields. */
@@ -277,7 +279,8 @@ const reporters: ReadonlyArray<Row> = [
     hazard: "but no slash: then none is stored, and the log says so once",
     options: { namePrefix: "my/" },
     about: (object) => [object, besides(object, "other", "of-another")],
-    end: { dropped: 2, lines: [refusedOnce] }
+    end: { dropped: 2, lines: [refusedOnce] },
+    newer: { stored: [{}, { uid: "of-another" }], shown: true }
   }
 ]
 

@@ -10,6 +10,7 @@ import type { KubeObject } from "../src/KubeObject.ts"
 import { OwnNamespace } from "../src/OwnNamespace.ts"
 import { PostingPolicy, standard } from "../src/PostingPolicy.ts"
 import type { Row, Stage, Told } from "./eventCorpus.ts"
+import { countOn } from "./postingWorld.ts"
 import { ConfigMap, events, namespaces } from "./world.ts"
 
 /** A kind in cluster scope that `kubectl describe` shows with its Events, as it does any custom one. */
@@ -27,6 +28,8 @@ export interface Ground {
   readonly namespace: string
   /** A moment, in which requests get on. */
   readonly moment: Effect.Effect<void>
+  /** Default: `layer`. */
+  readonly poster?: typeof layer
 }
 
 const apiVersion = (kind: Kind.Any): string => (kind.group === "" ? kind.version : `${kind.group}/${kind.version}`)
@@ -103,7 +106,7 @@ const toldBy = (event: any, uid: string, ground: Ground): Told => {
     uid: involvedObject.uid === uid ? "its" : (involvedObject.uid ?? ""),
     component: event.reportingComponent,
     instance: event.reportingInstance,
-    count: event.count,
+    count: countOn(event),
     time: event.eventTime
   }
 }
@@ -126,6 +129,17 @@ export const expected = ({ call, end, says }: Row): ReadonlyArray<Told> => {
     ...(call === undefined && said),
     ...told
   }))
+}
+
+/** The same row as it ends through events.k8s.io/v1: Debug is Normal there, and all else that is not Normal is a Warning (D19). */
+export const newer = (row: Row): Row => {
+  const end = row.newer ?? row.end
+  if (!("stored" in end)) return { ...row, end }
+  const told = expected({ ...row, end }).map((one, i) => ({
+    ...end.stored[i],
+    type: one.type === "Normal" || one.type === "Debug" ? "Normal" : "Warning"
+  }))
+  return { ...row, end: { ...end, stored: told } }
 }
 
 export interface Played {
@@ -163,7 +177,7 @@ export const play = Effect.fnUntraced(function* (row: Row, at: number, ground: G
     return (yield* poster.stats).dropped
   }).pipe(
     Effect.provide(
-      Layer.fresh(layer).pipe(
+      Layer.fresh(ground.poster ?? layer).pipe(
         Layer.provide(
           Layer.mergeAll(
             Layer.succeed(Options, row.options ?? {}),
