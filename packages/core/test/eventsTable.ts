@@ -11,6 +11,7 @@ import { decide, type EventCall, kopf, type LogCall, type PostingPolicy, standar
 import { Fatal, NotReady, Temporary } from "../src/ReconcileError.ts"
 import * as Reconciler from "../src/Reconciler.ts"
 import * as Reporting from "../src/Reporting.ts"
+import { answer, Play, type Server, type Some, unreachable } from "./eventPlay.ts"
 import { facts, object, readyOf, told } from "./settled.ts"
 
 const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
@@ -156,7 +157,7 @@ const many = <A>(count: number, one: (i: number) => A): ReadonlyArray<A> =>
 
 const budgets = (): string =>
   table(
-    ["said of one object", "stored"],
+    ["said of one object, each time posted at once", "stored"],
     [
       ["the same 10,000 times, one a second", postedOf(many(10_000, (i) => ({ at: i * 1_000 })))],
       ["the same, and once more after 7 minutes", postedOf([{ at: 0 }, { at: 420_000 }])],
@@ -184,6 +185,76 @@ const limits = (): string => {
       ["action", bytes(long.action), "is cut at its end; an absent one is the reason"],
       ["type", bytes(long.type), `is cut at its end; an empty one becomes \`${fitted({ ...long, type: "" }).type}\``]
     ]
+  )
+}
+
+/** As a server refuses an Event for what it says. */
+const tooLong = { message: "message: can have at most 1024 characters", details: { name: "fixpoint-u7" } }
+
+const minutes = (count: number): number => count * 60_000
+
+/** What a server does to so many different Events, one every 100 ms at least, in ten minutes and two more in which it is well. */
+const troubles: ReadonlyArray<readonly [name: string, said: number, server: Server, some?: Some]> = [
+  ["is away for 3 s", 100, (_, now) => (now < 3_000 ? unreachable : "posted")],
+  [
+    "is away, silent, or answers 5xx, 429 or 401 for 10 minutes",
+    100,
+    (_, now) => (now < minutes(10) ? answer(503) : "posted")
+  ],
+  ["the same, and more is said than waits", 3_000, (_, now) => (now < minutes(10) ? answer(503) : "posted")],
+  ["fails at one Event alone", 100, ({ about }) => (about.metadata.name === "u7" ? answer(500) : "posted")],
+  [
+    "does not take one Event (400, 413, 422)",
+    100,
+    ({ about }) => (about.metadata.name === "u7" ? answer(422, 0, tooLong) : "posted")
+  ],
+  [
+    "refuses a namespace for 10 minutes (403; also one that is terminating)",
+    100,
+    (_, now) => (now < minutes(10) ? answer(403) : "posted")
+  ],
+  [
+    "refuses `default` to Events about cluster-scoped objects (403)",
+    100,
+    ({ place }) => (place.namespace === "default" ? answer(403) : "posted"),
+    { isClusterScoped: true }
+  ],
+  ["does not know the namespace (404)", 100, () => answer(404)]
+]
+
+const outages = (): string => {
+  const rowOf = (name: string, play: Play, said: number): ReadonlyArray<string> => {
+    const drops = Object.entries(play.series.totals.dropped).filter(([, count]) => count > 0)
+    return [
+      name,
+      String(said),
+      String(new Set(play.posted).size),
+      drops.map(([cause, count]) => `${count} \`${cause}\``).join(", ") || "-",
+      play.warnings.map((line) => `\`${line}\``).join("<br>") || "nothing"
+    ]
+  }
+  const said = (play: Play, count: number, some: Some = {}): void => {
+    for (let i = 0; i < count; i++) {
+      play.say({ ...some, uid: `u${i}`, type: i % 2 === 0 ? "Warning" : "Normal" })
+      play.elapse(100)
+    }
+  }
+  const rows = troubles.map(([name, count, server, some]) => {
+    const play = new Play()
+    play.server = server
+    said(play, count, some)
+    play.elapse(minutes(12) - play.now)
+    return rowOf(name, play, count)
+  })
+  const ending = new Play()
+  ending.server = () => unreachable
+  said(ending, 100)
+  ending.hurry()
+  ending.elapse(5_000)
+  ending.end()
+  return table(
+    ["the server", "said", "stored", "dropped, by cause", "told in the log, at Warn"],
+    [...rows, rowOf("is away when the operator ends", ending, 100)]
   )
 }
 
@@ -215,6 +286,7 @@ const printed: Readonly<Record<string, () => string>> = {
   policies,
   budgets,
   limits,
+  outages,
   rights
 }
 
