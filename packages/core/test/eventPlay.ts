@@ -15,6 +15,12 @@ export const answer = (code: number, retryAfterSeconds = 0, body: unknown = {}):
   error: fromAnswer(operation, { code, body, retryAfterSeconds })
 })
 
+/** As an account meets that may create Events and nothing else. */
+export const changeRefused: Outcome = {
+  _tag: "Failed",
+  error: fromAnswer({ ...operation, verb: "patch" }, { code: 403, body: {} })
+}
+
 export const unreachable: Outcome = {
   _tag: "Failed",
   error: new ApiError({ ...operation, reason: { _tag: "Unreachable", message: "reset" } })

@@ -7,6 +7,7 @@
  * | is away, silent, answers 5xx, 429, 401 or nonsense | waits again, with all others, until one passes | once an outage, if it lasts |
  * | does so to this Event alone, while others pass | is tried four times, then dropped (`failed`) | once a minute at most |
  * | refuses a namespace: 403, terminating | is dropped (`refused`), and so are its neighbours for a minute | a namespace once, few at a time |
+ * | refuses changes only: 403 to a patch | is posted once, its repeats are dropped (`refused`), as are others in the namespace for a minute | a namespace once, few at a time |
  * | refuses `default` for one in cluster scope | goes to the operator's own namespace, and all such | once |
  * | does not know the namespace: 404 | is dropped (`gone`) | at Debug |
  * | does not take this Event: 400, 413, 422 | is dropped (`invalid`) | once a minute at most |
@@ -67,6 +68,9 @@ class Refusals {
     this.until.delete(namespace)
   }
 }
+
+/** Under what the refusal of changes is remembered: no namespace has a space. */
+const changesIn = (namespace: string): string => `changes in ${namespace}`
 
 type Verdict = Blame | "refused" | "gone" | "invalid"
 
@@ -151,7 +155,10 @@ export class EventGate {
           series.takeLeast(({ trouble }) => trouble?.tries ?? 0)
         : series.take((one) => this.outage.restsUntil(one) <= now)
       if (next === undefined) return undefined
-      if (this.refusals.isRefusing(next.place.namespace, now)) series.giveUp(next, "refused")
+      const { namespace } = next.place
+      if (this.refusals.isRefusing(namespace, now)) series.giveUp(next, "refused")
+      else if (next.posted !== undefined && this.refusals.isRefusing(changesIn(namespace), now))
+        series.leave(next, "refused")
       else if (this.defaultRefused && this.hasOtherPlace(next)) this.moveHome(next)
       else return { series: next, attempt: this.outage.begin() }
     }
@@ -204,7 +211,8 @@ export class EventGate {
 
   private pass({ attempt, series }: Delivery, posted: { readonly name: string; readonly count: number }, now: number) {
     const lasted = this.outage.succeed(attempt, now)
-    this.refusals.accept(series.place.namespace)
+    const { namespace } = series.place
+    this.refusals.accept(series.posted === undefined ? namespace : changesIn(namespace))
     this.config.series.done(series, posted)
     if (lasted === undefined) return
     const { waiting } = this.config.series
@@ -224,7 +232,8 @@ export class EventGate {
       return
     }
     this.outage.answer(attempt)
-    if (verdict === "refused") this.refuse(series, error, now)
+    if (verdict === "refused" && error.verb === "patch") this.refuseChange(series, error, now)
+    else if (verdict === "refused") this.refuse(series, error, now)
     else this.giveUp(series, verdict, error, now)
   }
 
@@ -261,6 +270,15 @@ export class EventGate {
         `Failed to post an event. It is ignored, and so are others in namespace ${namespace} for a minute at a time${others(isLast)}`,
       { series, error }
     )
+  }
+
+  /** The account may create Events and not patch them, as kopf's may (P24): what is new is still posted. */
+  private refuseChange(series: Series, error: ApiError, now: number): void {
+    const { namespace } = series.place
+    this.config.series.leave(series, "refused")
+    if (!this.refusals.refuse(changesIn(namespace), now)) return
+    const text = `Failed to post an event. It is ignored: repeats of events in namespace ${namespace} are not counted on them`
+    this.lines.warn("refused", now, () => text, { series, error })
   }
 
   /** Whether it is about an object in cluster scope that may be told of in the operator's own namespace (D20). */

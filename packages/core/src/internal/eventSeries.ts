@@ -150,6 +150,13 @@ export class EventSeries {
     this.forget(series)
   }
 
+  /** What was said since is not counted on the Event that is there, to which later sayings go on to be counted. */
+  leave(series: Series, cause: Drop): void {
+    this.land(series)
+    this.drop(series, cause)
+    if (series.posted === undefined) this.forget(series)
+  }
+
   /** It is said of the same object in another place. */
   move(series: Series, place: Place): void {
     this.land(series)
