@@ -126,7 +126,13 @@ export class EventGate {
   }
 
   say(saying: Saying, now: number): void {
-    this.config.series.say(saying)
+    const { series } = this.config
+    try {
+      series.say(saying)
+    } catch (defect) {
+      series.totals.dropped.defect++
+      this.die(defect, now)
+    }
     this.watchOverflow(now)
   }
 
@@ -166,13 +172,13 @@ export class EventGate {
   }
 
   answered(delivery: Delivery, outcome: Outcome, now: number): void {
-    const { attempt, series } = delivery
-    if (outcome._tag === "Posted") this.pass(delivery, outcome.posted, now)
-    else if (outcome._tag === "Failed") this.fail(delivery, outcome.error, now)
-    else {
-      this.outage.answer(attempt)
-      this.config.series.giveUp(series, "defect")
-      this.die(outcome.defect, now, series)
+    try {
+      if (outcome._tag === "Posted") this.pass(delivery, outcome.posted, now)
+      else if (outcome._tag === "Failed") this.fail(delivery, outcome.error, now)
+      else this.abandon(delivery, outcome.defect, now)
+    } catch (defect) {
+      // Such as an error of a client of one's own, of which something cannot be read.
+      this.abandon(delivery, defect, now)
     }
     this.watchOverflow(now)
   }
@@ -207,6 +213,12 @@ export class EventGate {
   private get hasRoom(): boolean {
     const { concurrency, series } = this.config
     return series.waiting > 0 && series.inFlight < concurrency
+  }
+
+  private abandon({ attempt, series }: Delivery, defect: unknown, now: number): void {
+    this.outage.answer(attempt)
+    if (series.state === "in flight") this.config.series.giveUp(series, "defect")
+    this.die(defect, now, series)
   }
 
   private pass({ attempt, series }: Delivery, posted: { readonly name: string; readonly count: number }, now: number) {

@@ -52,6 +52,8 @@ class Courier implements Transport {
   private readonly gate: EventGate
   private readonly clock: Clock.Clock
   private readonly count: () => void
+  /** Whether the dispatcher will look by itself for what is due. */
+  private hasAlarm = true
 
   constructor(config: Config, clock: Clock.Clock, count: () => void, wake: Queue.Queue<void>, idle: Queue.Queue<void>) {
     this.config = config
@@ -82,7 +84,9 @@ class Courier implements Transport {
     yield* this.tell
     const { dueAt } = this.gate
     const wake = Queue.take(this.wake)
+    this.hasAlarm = dueAt !== undefined
     yield* dueAt === undefined ? wake : Effect.timeoutOption(wake, Math.max(1, Math.ceil(dueAt - this.now)))
+    this.hasAlarm = true
   }).pipe(
     Effect.catchDefect((defect) => {
       this.gate.die(defect, this.now)
@@ -125,7 +129,8 @@ class Courier implements Transport {
     } catch (defect) {
       this.gate.die(defect, this.now)
     }
-    if (this.gate.isDue(this.now)) Queue.offerUnsafe(this.wake, undefined)
+    if (this.gate.isDue(this.now) || (!this.hasAlarm && this.gate.dueAt !== undefined))
+      Queue.offerUnsafe(this.wake, undefined)
     if (this.gate.isIdle) Queue.offerUnsafe(this.idle, undefined)
   }
 }
