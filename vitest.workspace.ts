@@ -14,6 +14,7 @@ const long = [
   "Kill",
   "RealCluster",
   "Differential",
+  "EventHistoriesServer",
   "Outage.real"
 ]
 

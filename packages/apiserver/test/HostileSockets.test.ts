@@ -46,8 +46,10 @@ describe("requests that are sent ahead", () => {
       assert.isTrue(flood.ended)
       assert.isBelow(flood.codes.length, 1_000)
       assert.deepStrictEqual((yield* say([asked("other")])).codes, [404])
-      yield* Effect.sleep("100 millis")
-      assert.strictEqual(yield* connections, 0)
+      for (let looks = 0; (yield* connections) > 0; looks++) {
+        assert.isBelow(looks, 300, "connections are left over")
+        yield* Effect.sleep("100 millis")
+      }
     }).pipe(Effect.scoped, Effect.provide(ApiServer.layer()))
   )
 })

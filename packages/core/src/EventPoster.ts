@@ -94,7 +94,7 @@ export interface Options {
   readonly component?: string
   /** Which of several instances reports, such as the Pod's name. Default: the component. */
   readonly instance?: string
-  /** How the names of Events begin. Default `fixpoint-`. */
+  /** How the names of Events begin. In events.k8s.io/v1 it is made what such a name may be: lower-case letters, digits, `-` and `.`. Default `fixpoint-`. */
   readonly namePrefix?: string
   /** Events that wait at most. Default 1,000. */
   readonly capacity?: number
@@ -122,7 +122,7 @@ const layerOf = (events: EventsApi): Layer.Layer<EventPoster, never, ApiClient> 
         api: yield* ApiClient,
         events,
         series: new EventSeries(capacity),
-        namePrefix,
+        namePrefix: events.prefixOf(namePrefix),
         ownNamespace,
         fieldManager: yield* FieldManager,
         reporter: reporterFrom(component, options.instance ?? component),

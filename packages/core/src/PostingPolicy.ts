@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import type * as LogLevel from "effect/LogLevel"
 
-/** Whom an event is about: any object, or what is left of one that is gone. Without a uid it is shown with all of that name. */
+/** Whom an event is about: any object, or what is left of one that is gone. Without a uid `kubectl describe` shows it with none. */
 export interface Subject {
   readonly apiVersion: string
   readonly kind: string

@@ -201,6 +201,33 @@ describe("the body of an Event", () => {
     assert.deepStrictEqual([coreV1.typeOf(type), eventsV1.typeOf(type)], [type, newer])
   })
 
+  const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+  it.each([
+    ["fixpoint-", "fixpoint-"],
+    ["kopf-event-", "kopf-event-"],
+    ["", ""],
+    ["My Events: ", "my-events-"],
+    ["my/", "my-"],
+    ["a.-.b.", "a.b."],
+    ["-._Ä.x", "x"],
+    ["p".repeat(400), "p".repeat(150)]
+  ])("a name that begins with %j begins with %j in events.k8s.io/v1 (F154)", (prefix, newer) => {
+    assert.deepStrictEqual([coreV1.prefixOf(prefix), eventsV1.prefixOf(prefix)], [prefix, newer])
+  })
+
+  it.prop(
+    "whatever a name is to begin with, it is a DNS subdomain in events.k8s.io/v1 (F154)",
+    [
+      Arbitrary.map(Arbitrary.array(Arbitrary.schema(Schema.Literals([".", "-", "a", "Z", "0", "_", "ä"]))), (parts) =>
+        parts.join("")
+      )
+    ],
+    ([prefix]) => {
+      assert.match(`${eventsV1.prefixOf(prefix)}0123456789abcdef-18f`, subdomain)
+    },
+    { arbitrary: { runs: 2_000 } }
+  )
+
   const Counts = Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 })))
   const Times = Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4e12 })))
   const read = (api: EventsApi, body: object) => api.countedOf({ ...body } as any)

@@ -2,25 +2,11 @@ import { assert, describe, layer } from "@effect/vitest"
 import * as ControlPlane from "@fixpoint/testing/ControlPlane"
 import * as SharedControlPlane from "@fixpoint/testing/SharedControlPlane"
 import * as Effect from "effect/Effect"
-import { execFile } from "node:child_process"
 import { fitted, placeOf, reporterFrom } from "../src/internal/eventBody.ts"
 import { coreV1 } from "../src/internal/eventsApi.ts"
 import type { ObjectInput } from "../src/KubeObject.ts"
 import type { Subject } from "../src/PostingPolicy.ts"
-
-/** What kubectl prints; fails with what it says. */
-const kubectl = (args: ReadonlyArray<string>, input: unknown = undefined) =>
-  Effect.flatMap(ControlPlane.ControlPlane, (plane) =>
-    Effect.callback<string, Error>((resume) => {
-      const child = execFile(
-        plane.kubectl,
-        ["--kubeconfig", plane.kubeconfig, ...args],
-        { timeout: 30_000 },
-        (error, out, err) => resume(error === null ? Effect.succeed(out) : Effect.fail(new Error(err || error.message)))
-      )
-      child.stdin?.end(input === undefined ? "" : JSON.stringify(input))
-    })
-  )
+import { kubectl } from "./realServer.ts"
 
 const create = (object: ObjectInput) =>
   Effect.map(kubectl(["create", "-o", "json", "-f", "-"], object), (text) => JSON.parse(text))

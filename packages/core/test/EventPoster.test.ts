@@ -119,14 +119,15 @@ describe("EventPoster", () => {
           [() => Effect.die(new Error("a bug in the client")), { waiting: 0, dropped: 40 }]
         ] as ReadonlyArray<readonly [Fault, { readonly waiting: number; readonly dropped: number }]>,
         ([broken, left]) =>
-          world(({ fault, poster, stored }) =>
+          world(({ end, fault, poster, stored }) =>
             Effect.gen(function* () {
               fault.current = broken
               for (let i = 0; i < 40; i++) yield* poster.warn(object({ uid: `u${i}` }), said)
-              yield* elapse(300_000)
+              yield* elapse(120_000)
               assert.deepStrictEqual(yield* stored, [])
               const { dropped, inFlight, waiting } = yield* poster.stats
               assert.deepStrictEqual({ dropped, waiting: waiting + inFlight }, left)
+              yield* Effect.all([end, elapse(5_000)], { concurrency: 2 })
             })
           ),
         { discard: true }

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as References from "effect/References"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import { ApiClient } from "../src/ApiClient.ts"
@@ -68,6 +69,8 @@ export interface World {
   readonly server: ApiServer.ApiServer["Service"]
   /** Warnings that were logged. */
   readonly warnings: ReadonlyArray<string>
+  /** The annotations of each. */
+  readonly annotations: ReadonlyArray<Readonly<Record<string, unknown>>>
   /** What is stored, as `namespace Type Reason xN: message`. */
   readonly stored: Effect.Effect<ReadonlyArray<string>>
   /** `create 201`, `patch 404` ... of events, in order. */
@@ -91,8 +94,11 @@ export const world = <A, E>(
 ) =>
   Effect.gen(function* () {
     const warnings: Array<string> = []
-    const logger = Logger.make(({ logLevel, message }) => {
-      if (logLevel === "Warn") warnings.push((Array.isArray(message) ? message : [message]).map(String).join(" "))
+    const annotations: Array<Readonly<Record<string, unknown>>> = []
+    const logger = Logger.make(({ fiber, logLevel, message }) => {
+      if (logLevel !== "Warn") return
+      warnings.push((Array.isArray(message) ? message : [message]).map(String).join(" "))
+      annotations.push(fiber.getRef(References.CurrentLogAnnotations))
     })
     const scope = yield* Scope.make()
     const settings = Layer.mergeAll(
@@ -114,6 +120,7 @@ export const world = <A, E>(
         api: yield* ApiClient,
         server,
         warnings,
+        annotations,
         stored: Effect.map(server.objects(events), (all) =>
           all.map(
             (event: any) =>

@@ -37,6 +37,13 @@ export class ConfigMap extends Kind.make({
 }) {}
 
 export const events = { group: "", version: "v1", kind: "Event", plural: "events", scope: "Namespaced" } as const
+export const namespaces = {
+  group: "",
+  version: "v1",
+  kind: "Namespace",
+  plural: "namespaces",
+  scope: "Cluster"
+} as const
 export const crds = {
   group: "apiextensions.k8s.io",
   version: "v1",

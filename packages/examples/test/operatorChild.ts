@@ -1,4 +1,5 @@
 /** The access operator of one namespace as a program, with a registry in a file: what tests of kills and faults run and kill. */
+import { flushCompileCache } from "node:module"
 import * as Kubernetes from "@fixpoint/kubernetes/Kubernetes"
 import * as Operator from "@fixpoint/kubernetes/Operator"
 import * as Controller from "@fixpoint/core/Controller"
@@ -10,6 +11,9 @@ import { role } from "../src/access/role.ts"
 import { scope } from "../src/access/scope.ts"
 import type { Limits } from "./operatorProcess.ts"
 import { layerFile } from "./registryFile.ts"
+
+// A process that is killed would never write it, so that the next start compiled all anew.
+flushCompileCache()
 
 const { LIMITS, NAMESPACE, REGISTRY } = process.env
 const namespaces = [NAMESPACE ?? ""]

@@ -6,6 +6,7 @@ import * as path from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import { compiled } from "./compiled.ts"
 
 const program = fileURLToPath(new URL("operatorChild.ts", import.meta.url))
 
@@ -65,6 +66,7 @@ export const start = ({
         env: {
           PATH: process.env.PATH,
           NO_COLOR: "1",
+          NODE_COMPILE_CACHE: compiled,
           KUBECONFIG: kubeconfig,
           NAMESPACE: namespace,
           REGISTRY: registry,

@@ -13,9 +13,9 @@ interface Report {
 
 const program = fileURLToPath(new URL("hostileReader.ts", import.meta.url))
 
-const readBy = (url: string) =>
+const readBy = (url: string, seconds: number) =>
   Effect.callback<ReadonlyArray<Report>>((resume) => {
-    const child = spawn(process.execPath, ["--conditions=@fixpoint/source", program, url], {
+    const child = spawn(process.execPath, ["--conditions=@fixpoint/source", program, url, String(seconds)], {
       stdio: ["ignore", "pipe", "pipe"]
     })
     let text = ""
@@ -50,7 +50,10 @@ const flood = ({ socket, write }: Visit, bytes: Buffer): void => {
 const letters = Buffer.alloc(64 * 1024, "x")
 const single = Buffer.from("1\r\nx\r\n".repeat(10_000))
 
-const bodies: ReadonlyArray<readonly [what: string, attack: Attack, ends: Readonly<Record<string, RegExp>>]> = [
+/** `seconds`: what the reader gives the server, little where only that ends it. */
+const bodies: ReadonlyArray<
+  readonly [what: string, attack: Attack, ends: Readonly<Record<string, RegExp>>, seconds: number]
+> = [
   [
     "without end",
     (visit) => {
@@ -62,7 +65,8 @@ const bodies: ReadonlyArray<readonly [what: string, attack: Attack, ends: Readon
       get: /Unreachable: .*: the answer is larger than any that a server should give here \(ERR_ANSWER_TOO_LARGE\)$/,
       create: /ERR_ANSWER_TOO_LARGE/,
       watch: /Malformed: a line of more than 33554432 bytes$/
-    }
+    },
+    15
   ],
   [
     "of single bytes without end",
@@ -70,7 +74,8 @@ const bodies: ReadonlyArray<readonly [what: string, attack: Attack, ends: Readon
       visit.write(chunkedHead)
       flood(visit, single)
     },
-    { get: /Unreachable/, create: /Unreachable/, watch: /Malformed|timed out/ }
+    { get: /Unreachable/, create: /Unreachable/, watch: /Malformed|timed out/ },
+    1
   ],
   [
     "of an error without end",
@@ -78,7 +83,8 @@ const bodies: ReadonlyArray<readonly [what: string, attack: Attack, ends: Readon
       visit.write("HTTP/1.1 500 X\r\ntransfer-encoding: chunked\r\n\r\n")
       flood(visit, chunk(letters))
     },
-    { get: /500/, create: /500/, watch: /500/ }
+    { get: /500/, create: /500/, watch: /500/ },
+    15
   ],
   [
     "of an error in single bytes without end",
@@ -86,7 +92,8 @@ const bodies: ReadonlyArray<readonly [what: string, attack: Attack, ends: Readon
       visit.write("HTTP/1.1 500 X\r\ntransfer-encoding: chunked\r\n\r\n")
       flood(visit, single)
     },
-    { get: /500/, create: /500/, watch: /500/ }
+    { get: /500/, create: /500/, watch: /500/ },
+    15
   ],
   [
     "that says that it has ten gigabytes",
@@ -94,15 +101,16 @@ const bodies: ReadonlyArray<readonly [what: string, attack: Attack, ends: Readon
       visit.write("HTTP/1.1 200 X\r\ncontent-type: application/json\r\ncontent-length: 10737418240\r\n\r\n")
       flood(visit, letters)
     },
-    { get: /ERR_ANSWER_TOO_LARGE/, create: /ERR_ANSWER_TOO_LARGE/, watch: /a line of more than/ }
+    { get: /ERR_ANSWER_TOO_LARGE/, create: /ERR_ANSWER_TOO_LARGE/, watch: /a line of more than/ },
+    15
   ]
 ]
 
-describe("a body", () => {
-  it.live.each(bodies)("%s takes less than 400 MiB", ([, attack, ends]) =>
+describe("a body", { concurrent: true, timeout: 120_000 }, () => {
+  it.live.each(bodies)("%s takes less than 400 MiB", ([, attack, ends, seconds]) =>
     Effect.gen(function* () {
       const server = yield* serveRaw(attack)
-      const reports = yield* readBy(server.url)
+      const reports = yield* readBy(server.url, seconds)
       assert.deepStrictEqual(
         reports.map(({ verb }) => verb),
         ["get", "create", "watch"]

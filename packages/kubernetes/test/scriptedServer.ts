@@ -141,12 +141,12 @@ export const configMap = (name: string, resourceVersion = "1", more: object = {}
   metadata: { name, namespace: "team", uid: `uid-${name}`, resourceVersion, ...more }
 })
 
-/** Polls until it holds, at most 5 s. */
+/** Polls until it holds, at most about half a minute. */
 export const until = (what: string, holds: () => boolean): Effect.Effect<void> =>
   Effect.gen(function* () {
-    for (let i = 0; i < 500; i++) {
+    for (let i = 0; i < 3_000; i++) {
       if (holds()) return
       yield* Effect.sleep("10 millis")
     }
-    return yield* Effect.die(new Error(`did not happen within 5 s: ${what}`))
+    return yield* Effect.die(new Error(`did not happen within half a minute: ${what}`))
   })

@@ -22,10 +22,11 @@ import { namespaceEnd, namespaceRules } from "./internal/contractNamespaces.ts"
 import { discovery, schemas } from "./internal/contractSchemas.ts"
 import { create, replace } from "./internal/contractCreate.ts"
 import { deletion, garbage, ownerRules } from "./internal/contractDelete.ts"
+import { events } from "./internal/contractEvents.ts"
+import { leaseRules } from "./internal/contractLeases.ts"
 import { list, pages, selectors } from "./internal/contractList.ts"
 import { jsonPatch, mergePatch, status } from "./internal/contractPatch.ts"
 import { metadata } from "./internal/contractMetadata.ts"
-import { events, leaseRules } from "./internal/contractReports.ts"
 import { watch } from "./internal/contractWatch.ts"
 
 export type { Area, Case }

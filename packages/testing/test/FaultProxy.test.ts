@@ -2,6 +2,7 @@ import * as https from "node:https"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as FaultProxy from "@fixpoint/testing/FaultProxy"
@@ -155,8 +156,22 @@ const make = Effect.gen(function* () {
   return { upstream, proxy }
 })
 
+interface Asking {
+  readonly method?: string
+  /** So many milliseconds the first byte may take before it says `silent`: a busy machine brings it late. */
+  readonly patience?: number
+  /** The same for each further byte. */
+  readonly silence?: number
+  /** Is told the body as far as it came. */
+  readonly heard?: (text: string) => void
+}
+
 /** What a client sees: the code, the body as far as it came, and how it ended. */
-const ask = ({ ca, url }: FaultProxy.FaultProxy, path: string, method = "GET", patience = 300) =>
+const ask = (
+  { ca, url }: FaultProxy.FaultProxy,
+  path: string,
+  { heard = () => {}, method = "GET", patience = 20_000, silence = 20_000 }: Asking = {}
+) =>
   Effect.callback<string>((resume) => {
     let text = ""
     let code = 0
@@ -166,12 +181,17 @@ const ask = ({ ca, url }: FaultProxy.FaultProxy, path: string, method = "GET", p
       (response) => {
         code = response.statusCode ?? 0
         response.setEncoding("latin1")
-        response.on("data", (part) => void (text += String(part)))
+        response.on("data", (part) => {
+          text += String(part)
+          clearTimeout(timer)
+          timer = setTimeout(() => end("silent"), silence)
+          heard(text)
+        })
         response.once("end", () => end(response.headers["retry-after"] ?? "end"))
         response.once("error", (error: NodeJS.ErrnoException) => end(`${error.code} ${error.message}`))
       }
     )
-    const timer = setTimeout(() => end("silent"), patience)
+    let timer = setTimeout(() => end("silent"), patience)
     const end = (how: string): void => {
       clearTimeout(timer)
       request.destroy()
@@ -187,7 +207,7 @@ describe("over real sockets", () => {
   it.live("what no rule concerns is passed on as it is, with its Authorization, and is logged", () =>
     Effect.gen(function* () {
       const { proxy, upstream } = yield* make
-      assert.strictEqual(yield* ask(proxy, "/a?b=c", "POST"), whole)
+      assert.strictEqual(yield* ask(proxy, "/a?b=c", { method: "POST" }), whole)
       assert.deepStrictEqual(upstream.reached, ["POST /a?b=c Bearer t body"])
       const [entry] = yield* proxy.log
       assert.deepInclude(entry, { method: "POST", path: "/a", query: "b=c", watch: false, code: 200 })
@@ -207,8 +227,8 @@ describe("over real sockets", () => {
         yield* proxy.add({ match: { path: /closed/ }, at: "answer", deeds: [FaultProxy.cut("FIN")] })
         assert.strictEqual(yield* ask(proxy, "/never"), '0 "" ECONNRESET')
         assert.deepStrictEqual(upstream.reached, [])
-        assert.strictEqual(yield* ask(proxy, "/done", "POST"), '0 "" ECONNRESET')
-        assert.strictEqual(yield* ask(proxy, "/closed", "POST"), '0 "" ECONNRESET')
+        assert.strictEqual(yield* ask(proxy, "/done", { method: "POST" }), '0 "" ECONNRESET')
+        assert.strictEqual(yield* ask(proxy, "/closed", { method: "POST" }), '0 "" ECONNRESET')
         assert.deepStrictEqual(upstream.reached, ["POST /done Bearer t body", "POST /closed Bearer t body"])
         assert.strictEqual(yield* ask(proxy, "/never"), whole, "each rule was for one request")
         assert.deepStrictEqual(
@@ -250,26 +270,28 @@ describe("over real sockets", () => {
       yield* proxy.add({ match: { path: /still/ }, at: { afterBytes: 4 }, deeds: [FaultProxy.stall] })
       assert.match(yield* ask(proxy, "/torn"), /^200 "\{\\"a\\":\\"Ã" ECONNRESET/)
       assert.match(yield* ask(proxy, "/reset"), /^200 "\{\\"a\\":\\"Ã" ECONNRESET/)
-      assert.strictEqual(yield* ask(proxy, "/still"), '200 "{\\"a\\"" silent')
+      assert.strictEqual(yield* ask(proxy, "/still", { silence: 300 }), '200 "{\\"a\\"" silent')
     }).pipe(Effect.scoped)
   )
 
   it.live("open watches are cut or left half-open, and other requests are not concerned", () =>
     Effect.gen(function* () {
       const { proxy } = yield* make
-      const watch = ask(proxy, "/w?watch=true", "GET", 1_500)
-      const later = <A>(effect: Effect.Effect<A>) => Effect.delay(effect, "400 millis")
       const line = '200 "{\\"a\\":\\"Ã¼\\"}\\n"'
-      const cut = (how: FaultProxy.Ending) =>
-        Effect.all([watch, later(proxy.cutWatches(how))], { concurrency: "unbounded" })
+      /** A watch, and what is done once its first line has come. */
+      const watching = <A>(then: Effect.Effect<A>) =>
+        Effect.gen(function* () {
+          const came = yield* Deferred.make<void>()
+          const heard = () => Deferred.doneUnsafe(came, Effect.void)
+          const watch = ask(proxy, "/w?watch=true", { heard, silence: 1_000 })
+          return yield* Effect.all([watch, Effect.andThen(Deferred.await(came), then)], { concurrency: "unbounded" })
+        })
       for (const how of ["FIN", "RST"] as const) {
-        const [came, count] = yield* cut(how)
+        const [came, count] = yield* watching(proxy.cutWatches(how))
         assert.isTrue(came.startsWith(`${line} ECONNRESET`), came)
         assert.strictEqual(count, 1)
       }
-      const [came, count, other] = yield* Effect.all([watch, later(proxy.stallWatches), later(ask(proxy, "/a"))], {
-        concurrency: "unbounded"
-      })
+      const [came, [count, other]] = yield* watching(Effect.all([proxy.stallWatches, ask(proxy, "/a")]))
       assert.deepStrictEqual([came, count, other], [`${line} silent`, 1, whole])
       assert.strictEqual(yield* proxy.cutWatches("RST"), 0, "what is stalled is no longer held")
     }).pipe(Effect.scoped)
@@ -284,7 +306,7 @@ describe("over real sockets", () => {
           Effect.gen(function* () {
             const proxy = yield* FaultProxy.make({ ...upstream, token: "t" })
             yield* proxy.add({ match: {}, times: Infinity, at: "request", deeds: [FaultProxy.stall] })
-            assert.strictEqual(yield* ask(proxy, "/a"), '0 "" silent')
+            assert.strictEqual(yield* ask(proxy, "/a", { patience: 300 }), '0 "" silent')
             yield* proxy.heal
             assert.strictEqual(yield* ask(proxy, "/a"), whole)
             upstream.close()

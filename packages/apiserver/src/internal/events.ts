@@ -52,7 +52,10 @@ const complete = (event: KubeObject): KubeObject => ({
   lastTimestamp: event.lastTimestamp ?? null,
   eventTime: event.eventTime ?? null,
   reportingComponent: event.reportingComponent ?? "",
-  reportingInstance: event.reportingInstance ?? ""
+  reportingInstance: event.reportingInstance ?? "",
+  ...(isObject(event.series) && {
+    series: { ...event.series, lastObservedTime: event.series.lastObservedTime ?? null }
+  })
 })
 
 export const toCore = (event: KubeObject): KubeObject => complete(rename(event, "v1", 1))
@@ -74,7 +77,7 @@ const limited = (event: JsonObject, field: string, most: number): ReadonlyArray<
 const required = (event: JsonObject, field: string): ReadonlyArray<StatusCause> =>
   text(event[field]) === "" ? [fieldRequired(field)] : []
 
-/** With eventTime, or by the newer API (F149, F150). Judged in the core form. */
+/** With eventTime (F149, F150). Judged in the core form. */
 const timed = (event: KubeObject, reporter: string): ReadonlyArray<StatusCause> => {
   const component = text(event.reportingComponent)
   return [
@@ -96,13 +99,13 @@ const strict = (event: KubeObject): ReadonlyArray<StatusCause> => {
     isUnset ? [] : [fieldInvalid(field, "", "needs to be unset")]
   const type = text(event.type)
   return [
+    ...seriesCauses(event),
     ...(event.eventTime === null ? [fieldRequired("eventTime")] : []),
     ...(type === "Normal" || type === "Warning" ? [] : [fieldInvalid("type", "", `has invalid value: ${type}`)]),
     ...unset("firstTimestamp", event.firstTimestamp === null),
     ...unset("lastTimestamp", event.lastTimestamp === null),
     ...unset("count", event.count === undefined || event.count === 0),
-    ...unset("source", isObject(event.source) && Object.keys(event.source).length === 0),
-    ...seriesCauses(event)
+    ...unset("source", isObject(event.source) && Object.keys(event.source).length === 0)
   ]
 }
 
@@ -129,16 +132,33 @@ const namespaceCauses = (event: KubeObject, isTimed: boolean): ReadonlyArray<Sta
   return isTimed || said === own ? [] : cause
 }
 
-/** By events.k8s.io only the series may change (F155). */
+/** By events.k8s.io only the series may change (F155). A real server tells of the reason twice. */
 const immutable = [
   "involvedObject",
-  "message",
   "reason",
-  "action",
+  "message",
+  "source",
+  "firstTimestamp",
+  "lastTimestamp",
+  "count",
+  "reason",
   "type",
   "eventTime",
-  "reportingComponent",
+  "action",
+  "related",
+  "reportingController",
   "reportingInstance"
+]
+
+const valueOf = (event: KubeObject, field: string): unknown =>
+  event[field === "reportingController" ? "reportingComponent" : field] ?? null
+
+/** Of a change through events.k8s.io. */
+const changed = (event: KubeObject, live: KubeObject): ReadonlyArray<StatusCause> => [
+  ...(equals(event.series, live.series) ? [] : seriesCauses(event)),
+  ...immutable
+    .filter((field) => !equals(valueOf(event, field), valueOf(live, field)))
+    .map((field) => fieldInvalid(field, valueOf(event, field), "field is immutable"))
 ]
 
 export const rules: KindRules = {
@@ -156,23 +176,13 @@ export const rules: KindRules = {
     return { ...event, ...times }
   },
   prepare: (event) => toCore(event),
-  validate: (event, live, { version, namespace }) => {
-    void namespace
-    const newer = version === "events.k8s.io/v1"
-    const isTimed = newer || event.eventTime !== null
-    if (live !== undefined) {
-      if (!newer) return []
-      return [
-        ...immutable
-          .filter((field) => !equals(event[field], live[field]))
-          .map((field) => fieldInvalid(field, event[field] ?? null, "field is immutable")),
-        ...seriesCauses(event)
-      ]
-    }
+  validate: (event, live, { version }) => {
+    const isNewer = version === "events.k8s.io/v1"
+    const isTimed = event.eventTime !== null
     return [
       ...namespaceCauses(event, isTimed),
-      ...(newer ? strict(event) : []),
-      ...(isTimed ? timed(event, newer ? "reportingController" : "reportingComponent") : [])
+      ...(isTimed ? timed(event, isNewer ? "reportingController" : "reportingComponent") : []),
+      ...(isNewer ? (live === undefined ? strict(event) : changed(event, live)) : [])
     ]
   }
 }

@@ -194,8 +194,8 @@ const dns1035Pattern = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
 const qualifiedPattern = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/
 const labelPattern = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/
 
-/** Which names a kind allows: DNS subdomains, DNS labels, RFC 1035 labels, path segments (RBAC), or anything (Events, F154). */
-export type NameRule = "subdomain" | "label" | "dns1035" | "path" | "any"
+/** Which names a kind allows: DNS subdomains, DNS labels, RFC 1035 labels, or path segments (RBAC, and Events, F154). */
+export type NameRule = "subdomain" | "label" | "dns1035" | "path"
 
 /** Why the name does not hold; each text follows `Invalid value: "name": `. */
 export const nameMistakes = (name: string, rule: NameRule): ReadonlyArray<string> => {
@@ -205,7 +205,6 @@ export const nameMistakes = (name: string, rule: NameRule): ReadonlyArray<string
       : rule === "dns1035"
         ? [dns1035Pattern, dns1035, 63]
         : [subdomainPattern, subdomain, 253]
-  if (rule === "any") return []
   if (rule === "path") {
     return name === "." || name === ".."
       ? [`may not be '${name}'`]

@@ -73,6 +73,16 @@ export const figuresOf = (played: Played, random: () => number): Figures => {
 
 const percent = (ratio: number): string => `${ratio >= 1 ? "+" : ""}${(100 * (ratio - 1)).toFixed(1)} %`
 
+/** One line, for who waits for the tables. */
+export const summary = ({ mostWaiting, passes, starved }: Figures): string => {
+  const p99 = (kind: keyof ByPass<unknown>): string => {
+    const { from, ratio, to } = passes[kind].p99
+    return `p99 of a ${kind} pass ${percent(ratio)} (${percent(from)} to ${percent(to)})`
+  }
+  const waited = starved.map((millis) => `${(1_000 * millis).toFixed(0)} us`).join(" and ")
+  return `${p99("steady")}, ${p99("changing")}; ${mostWaiting} waited; a pass went without a processor for ${waited}`
+}
+
 /** The limits that a fault breaks, a line each. A ratio does only if chance does not explain it. */
 export const broken = (figures: Figures, limits: Limits): ReadonlyArray<string> => {
   const { isFault, lineCount, mostWaiting, passes, peakRssMiB, resumed, rssMiB, title } = figures

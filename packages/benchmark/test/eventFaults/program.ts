@@ -52,6 +52,7 @@ const scenario = Effect.fnUntraced(function* (world: World.World, one: (typeof s
   const played = yield* Effect.scoped(Play.play(world, one, { ...sizes, seconds }))
   const figures = Judge.figuresOf(played, Math.random)
   note(figures)
+  yield* Console.error(`  ${Judge.summary(figures)}`)
   for (const line of [...figures.lines, ...(figures.resumed?.lines.map(({ text }) => `after: ${text}`) ?? [])])
     yield* Console.error(`  ${line}`)
   return figures

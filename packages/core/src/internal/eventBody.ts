@@ -64,10 +64,11 @@ export const reporterFrom = (component: string, instance: string): Reporter => {
   return { component: qualified, instance: cutEnd(instance, 128) || cutEnd(qualified, 128) }
 }
 
-/** The last millisecond that JavaScript can write. */
-const lastDate = 8.64e15
+/** The times that a server reads: years of four digits, from the second after the one that Go takes for no time at all. */
+const firstTime = -62_135_596_799_000
+const lastTime = 253_402_300_799_999
 
-const iso = (millis: number): string => new Date(Math.abs(millis) <= lastDate ? millis : 0).toISOString()
+const iso = (millis: number): string => new Date(millis >= firstTime && millis <= lastTime ? millis : 0).toISOString()
 
 /** Exactly six digits of a second's fraction: any other number of them is refused (P17, F153). */
 export const microTime = (millis: number): string => iso(millis).replace("Z", "000Z")

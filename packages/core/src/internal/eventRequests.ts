@@ -1,4 +1,4 @@
-/** The requests that bring one series of events to the server: a new Event, a new count, and the tries between (D18). */
+/** The requests that bring one series of events to the server once: a new Event, or a new count (D18). */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -16,10 +16,8 @@ export interface Config {
   readonly reporter: Reporter
 }
 
-/** A request that takes longer is given up and tried again. */
+/** A request that takes longer is given up. */
 const requestMillis = 10_000
-/** Tries of one post in all; the waits between are 1 s, 2 s, 4 s, or what the server asks for. */
-const triesMax = 4
 
 const silent = (config: Config, series: Series): ApiError =>
   new ApiError({
@@ -28,20 +26,6 @@ const silent = (config: Config, series: Series): ApiError =>
     ref: { namespace: series.place.namespace, name: nameOf(config.namePrefix, series.id) },
     reason: { _tag: "Unreachable", message: `no answer within ${requestMillis / 1_000} s` }
   })
-
-const isPassing = ({ reason }: ApiError): boolean => {
-  switch (reason._tag) {
-    case "Unreachable":
-    case "Malformed":
-    case "ServerError":
-    case "ServerTimeout":
-    case "TooManyRequests":
-    case "Conflict":
-      return true
-    default:
-      return false
-  }
-}
 
 /** An Event that is there, and the count on it. */
 export interface Posted {
@@ -109,22 +93,9 @@ const isSame = ({ firstAt }: Counted, series: Series): boolean => firstAt === Ma
 const isContinued = (told: Counted, series: Series): boolean =>
   isSame(told, series) || series.lastAt - told.lastAt <= Duration.toMillis(series.budgets.repeatsWithin) + 1_000
 
-/** With the waits between tries. */
-export const persist = Effect.fnUntraced(function* (
-  config: Config,
-  series: Series
-): Effect.fn.Return<Posted, ApiError> {
-  for (let tries = 1; ; tries++) {
-    const result = yield* Effect.result(
-      Effect.timeoutOrElse(post(config, series), {
-        duration: requestMillis,
-        orElse: () => Effect.fail(silent(config, series))
-      })
-    )
-    if (Result.isSuccess(result)) return result.success
-    if (!isPassing(result.failure) || tries === triesMax) return yield* result.failure
-    const { reason } = result.failure
-    const asked = "retryAfterMillis" in reason ? (reason.retryAfterMillis ?? 0) : 0
-    yield* Effect.sleep(Math.max(asked, 1_000 * 2 ** (tries - 1)))
-  }
-})
+/** One try, which takes `requestMillis` at most. */
+export const persist = (config: Config, series: Series): Effect.Effect<Posted, ApiError> =>
+  Effect.timeoutOrElse(post(config, series), {
+    duration: requestMillis,
+    orElse: () => Effect.fail(silent(config, series))
+  })

@@ -1,17 +1,21 @@
 /**
- * Brings series of events to the server: many in flight, each series once at a time, retried while the server is out of reach, given up where it
- * refuses (D17, D18). Its log lines are written by its own fibers, outside of any pass, so they are never posted themselves (P7, P21).
+ * Brings series of events to the server, as the `EventGate` says: it keeps the time, sends, logs and counts, and decides nothing (D17, D18). Its log lines are
+ * written by a fiber of its own, outside of any pass, so they are never posted themselves (P7, P21).
  */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import type { ApiError } from "../ApiError.ts"
 import type { PostingPolicy } from "../PostingPolicy.ts"
-import { placeOf } from "./eventBody.ts"
-import { type Config as Requests, persist } from "./eventRequests.ts"
-import type { EventSeries, Saying, Series } from "./eventSeries.ts"
+import { type Delivery, EventGate, type Outcome } from "./eventGate.ts"
+import type { Line } from "./eventLines.ts"
+import { makeMeter } from "./eventMetrics.ts"
+import { type Config as Requests, type Posted, persist } from "./eventRequests.ts"
+import type { EventSeries, Saying } from "./eventSeries.ts"
 
 export interface Config extends Requests {
   readonly series: EventSeries
@@ -27,172 +31,135 @@ export interface Transport {
   readonly stats: Effect.Effect<{ readonly waiting: number; readonly inFlight: number; readonly dropped: number }>
 }
 
-/** How long a namespace that refused is left alone. */
-const refusalMillis = 60_000
-/** Namespaces of which a refusal is remembered. */
-const refusalsMax = 1_000
+/** After a bug of ours the next turn comes no sooner than this. */
+const restMillis = 1_000
 
-const isRefusal = ({ reason }: ApiError): boolean =>
-  reason._tag === "Forbidden" || reason._tag === "NamespaceTerminating" || reason._tag === "Unauthorized"
-
-/** Until when a namespace is left alone, and that its refusal has been told. */
-class Refusals {
-  private readonly until = new Map<string, number>()
-  dropped = 0
-  clusterScopedRefused = false
-
-  isRefusing(namespace: string, now: number): boolean {
-    return (this.until.get(namespace) ?? 0) > now
-  }
-
-  /** Whether it is news. */
-  refuse(namespace: string, now: number): boolean {
-    const isNews = !this.until.delete(namespace)
-    this.until.set(namespace, now + refusalMillis)
-    const [oldest] = this.until.keys()
-    if (this.until.size > refusalsMax) this.until.delete(oldest!)
-    return isNews
-  }
-
-  accept(namespace: string): void {
-    this.until.delete(namespace)
-  }
+const outcomeOf = (exit: Exit.Exit<Posted, ApiError>): Outcome => {
+  if (Exit.isSuccess(exit)) return { _tag: "Posted", posted: exit.value }
+  const found = Cause.findError(exit.cause)
+  return Result.isSuccess(found)
+    ? { _tag: "Failed", error: found.success }
+    : { _tag: "Died", defect: Cause.squash(exit.cause) }
 }
 
-/** Delivers series one by one, whoever calls it. */
+/** The gate, its clock and its counters, as the fibers share them. */
 class Courier implements Transport {
-  /** Tells one worker that something waits. */
-  readonly signal: Queue.Queue<void>
+  /** Tells the dispatcher that something may be sent or told. */
+  readonly wake: Queue.Queue<void>
+  /** Tells the end that nothing waits or flies. */
+  readonly idle: Queue.Queue<void>
   private readonly config: Config
-  private readonly refusals = new Refusals()
-  private isOverflowing = false
+  private readonly gate: EventGate
+  private readonly clock: Clock.Clock
+  private readonly count: () => void
+  /** Whether the dispatcher will look by itself for what is due. */
+  private hasAlarm = true
 
-  constructor(config: Config, signal: Queue.Queue<void>) {
+  constructor(config: Config, clock: Clock.Clock, count: () => void, wake: Queue.Queue<void>, idle: Queue.Queue<void>) {
     this.config = config
-    this.signal = signal
+    this.gate = new EventGate(config)
+    this.clock = clock
+    this.count = count
+    this.wake = wake
+    this.idle = idle
   }
 
   readonly say = (saying: Saying): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      const offered = this.config.series.say(saying)
-      if (offered !== "counted") Queue.offerUnsafe(this.signal, undefined)
-      if (offered !== "overflow" || this.isOverflowing) return Effect.void
-      this.isOverflowing = true
-      return Effect.logWarning("too many events wait to be posted: the oldest are dropped, Normals first")
-    })
+    Effect.sync(() => this.settle(() => this.gate.say(saying, this.now)))
 
   readonly clusterScoped: Transport["clusterScoped"] = (choice) =>
-    this.refusals.clusterScopedRefused ? "operator-namespace" : choice
+    this.gate.isDefaultRefused ? "operator-namespace" : choice
 
   readonly stats: Transport["stats"] = Effect.sync(() => {
     const { dropped, inFlight, waiting } = this.config.series
-    return { waiting, inFlight, dropped: dropped + this.refusals.dropped }
+    return { waiting, inFlight, dropped }
   })
 
-  /** Until nothing waits; others may deliver beside it. */
-  readonly deliverAll: Effect.Effect<void> = Effect.whileLoop({
-    while: () => this.config.series.waiting > 0,
-    body: () => this.deliverNext,
-    step: () => {
-      this.isOverflowing = this.isOverflowing && this.config.series.waiting > 0
-    }
-  })
-
-  private readonly deliverNext: Effect.Effect<void> = Effect.suspend(() => {
-    const { series } = this.config
-    const next = series.take()
-    if (next === undefined) return Effect.void
-    if (series.waiting > 0) Queue.offerUnsafe(this.signal, undefined)
-    return Effect.catchDefect(this.deliver(next), (defect) => {
-      this.drop(next)
-      return Effect.logWarning("Failed to post an event. It is ignored.", defect)
+  /** One turn of the dispatcher: sends what may be sent, tells what is to be told, and waits for the next reason to do so. */
+  readonly turn: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+    for (let next = this.gate.next(this.now); next !== undefined; next = this.gate.next(this.now))
+      yield* Effect.forkChild(this.deliver(next))
+    this.count()
+    if (this.gate.isIdle) Queue.offerUnsafe(this.idle, undefined)
+    yield* this.tell
+    const { dueAt } = this.gate
+    const wake = Queue.take(this.wake)
+    this.hasAlarm = dueAt !== undefined
+    yield* dueAt === undefined ? wake : Effect.timeoutOption(wake, Math.max(1, Math.ceil(dueAt - this.now)))
+    this.hasAlarm = true
+  }).pipe(
+    Effect.catchDefect((defect) => {
+      this.gate.die(defect, this.now)
+      return Effect.andThen(this.tell, Effect.sleep(restMillis))
     })
-  })
-
-  private readonly deliver = Effect.fnUntraced({ self: this }, function* (this: Courier, next: Series) {
-    const { namespace } = next.place
-    if (this.refusals.isRefusing(namespace, yield* Clock.currentTimeMillis)) return this.drop(next)
-    const result = yield* Effect.result(persist(this.config, next))
-    if (Result.isFailure(result)) return yield* this.giveUp(next, result.failure)
-    this.refusals.accept(namespace)
-    this.config.series.done(next, result.success)
-  })
-
-  private readonly giveUp = Effect.fnUntraced(
-    { self: this },
-    function* (this: Courier, given: Series, error: ApiError) {
-      const { namespace } = given.place
-      if (isRefusal(error) && given.place.involved === undefined && this.config.ownNamespace !== namespace) {
-        const isNews = !this.refusals.clusterScopedRefused
-        this.refusals.clusterScopedRefused = true
-        this.config.series.done(given)
-        yield* this.sayElsewhere(given)
-        if (!isNews) return
-      } else {
-        this.drop(given)
-        if (error.reason._tag === "NotFound")
-          return yield* Effect.logDebug("the namespace of an event is gone", namespace)
-        if (!this.refusals.refuse(namespace, yield* Clock.currentTimeMillis)) return
-      }
-      yield* warnFailed(given, error)
-    }
   )
 
-  /** Not shown by kubectl describe there, but better than nowhere (D20). */
-  private sayElsewhere({ about, budgets, lastAt, words }: Series): Effect.Effect<void> {
-    return this.say({
-      about,
-      words,
-      budgets,
-      at: lastAt,
-      place: placeOf(about, "operator-namespace", this.config.ownNamespace)
+  /** Waits until all is posted, within the grace; what is left then is told as lost. */
+  readonly finish: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+    this.settle(() => this.gate.hurry())
+    Queue.offerUnsafe(this.wake, undefined)
+    const emptied = Effect.whileLoop({
+      while: () => !this.gate.isIdle,
+      body: () => Queue.take(this.idle),
+      step: () => {}
     })
+    yield* Effect.interruptible(Effect.timeoutOption(emptied, this.config.graceMillis))
+    this.settle(() => this.gate.end())
+    yield* this.tell
+  })
+
+  private get now(): number {
+    return Number(this.clock.monotonicTimeNanosUnsafe()) / 1_000_000
   }
 
-  private drop(given: Series): void {
-    this.refusals.dropped++
-    this.config.series.done(given)
+  private readonly deliver = (delivery: Delivery): Effect.Effect<void> =>
+    Effect.map(Effect.exit(Effect.suspend(() => persist(this.config, delivery.series))), (exit) =>
+      this.settle(() => this.gate.answered(delivery, outcomeOf(exit), this.now))
+    )
+
+  private readonly tell: Effect.Effect<void> = Effect.suspend(() =>
+    Effect.forEach(this.gate.takeLines(), written, { discard: true })
+  )
+
+  /** Does a step of the gate and what follows from any step. Nothing that is thrown leaves it: it runs in the pass of whoever says something. */
+  private settle(step: () => void): void {
+    try {
+      step()
+      this.count()
+    } catch (defect) {
+      this.gate.die(defect, this.now)
+    }
+    if (this.gate.isDue(this.now) || (!this.hasAlarm && this.gate.dueAt !== undefined))
+      Queue.offerUnsafe(this.wake, undefined)
+    if (this.gate.isIdle) Queue.offerUnsafe(this.idle, undefined)
   }
 }
 
-/** Starts `concurrency` workers in the scope; its end waits for them within the grace. */
+/** Starts the dispatcher in the scope, whose end waits for it within the grace. */
 export const makeTransport = Effect.fnUntraced(function* (
   config: Config
 ): Effect.fn.Return<Transport, never, Scope.Scope> {
-  const { concurrency, graceMillis, series } = config
-  const courier = new Courier(config, yield* Queue.sliding<void>(1))
-  const delivered = yield* Queue.sliding<void>(1)
-  const worker = Queue.take(courier.signal).pipe(
-    Effect.andThen(courier.deliverAll),
-    Effect.andThen(Effect.sync(() => Queue.offerUnsafe(delivered, undefined))),
-    Effect.forever
-  )
-  for (let i = 0; i < concurrency; i++) yield* Effect.forkScoped(worker)
-  const unposted = (): number => series.waiting + series.inFlight
-  const awaitDelivered = Effect.whileLoop({
-    while: () => unposted() > 0,
-    body: () => Queue.take(delivered),
-    step: () => {}
-  })
-  yield* Effect.addFinalizer(() =>
-    Effect.gen(function* () {
-      yield* Effect.interruptible(Effect.timeoutOption(awaitDelivered, graceMillis))
-      if (unposted() > 0) yield* Effect.logWarning(`${unposted()} events were not posted in time and are lost`)
-    })
-  )
+  const count = yield* makeMeter(config.series)
+  const clock = yield* Clock.Clock
+  const courier = new Courier(config, clock, count, yield* Queue.sliding<void>(1), yield* Queue.sliding<void>(1))
+  yield* Effect.forkScoped(Effect.forever(courier.turn))
+  yield* Effect.addFinalizer(() => courier.finish)
   return courier
 })
 
-/** One line, as kopf words it (P21); what follows is told as fields. */
-const warnFailed = ({ about, place, words }: Series, error: ApiError): Effect.Effect<void> =>
-  Effect.logWarning(
-    `Failed to post an event. It is ignored, and so are others in namespace ${place.namespace} for a minute: ${error.message}`
-  ).pipe(
+/** As kopf tells it: what failed as the text, what it was as fields (P21). A logger that throws loses its own line, and nothing else. */
+const written = ({ defect, error, level, series, text }: Line): Effect.Effect<void> => {
+  const log = level === "Warn" ? Effect.logWarning : Effect.logDebug
+  return (defect === undefined ? log(text) : log(text, defect)).pipe(
     Effect.annotateLogs({
-      ...("code" in error.reason && { code: error.reason.code }),
-      apiReason: error.reason._tag,
-      type: words.type,
-      reason: words.reason,
-      object: `${about.kind} ${about.metadata.namespace ?? ""}/${about.metadata.name}`
-    })
+      ...(error !== undefined && "code" in error.reason && { code: error.reason.code }),
+      ...(error !== undefined && { apiReason: error.reason._tag }),
+      ...(series !== undefined && {
+        type: series.words.type,
+        reason: series.words.reason,
+        object: `${series.about.kind} ${series.about.metadata.namespace ?? ""}/${series.about.metadata.name}`
+      })
+    }),
+    Effect.catchDefect(() => Effect.void)
   )
+}

@@ -25,6 +25,8 @@ export interface Draft {
 
 export interface EventsApi {
   readonly resource: Resource
+  /** How the names of its Events begin, where this is wanted; letters and digits follow. */
+  readonly prefixOf: (prefix: string) => string
   /** The type under which it posts this one. */
   readonly typeOf: (type: string) => string
   readonly bodyOf: (draft: Draft) => ObjectInput
@@ -47,6 +49,7 @@ const millisOf = (time: unknown): number => (typeof time === "string" ? Date.par
 /** What `kubectl describe` and every tool reads in full (D19). */
 export const coreV1: EventsApi = {
   resource: { group: "", version: "v1", kind: "Event", plural: "events", scope: "Namespaced" },
+  prefixOf: (prefix) => prefix,
   typeOf: (type) => type,
   bodyOf: (draft) => {
     const { counted, name, place, reporter, words } = draft
@@ -79,9 +82,20 @@ const seriesOf = ({ count, lastAt }: Counted) => ({ series: { count, lastObserve
 /** What is not known to be harmless is a Warning, so that nobody overlooks it (D19). */
 const harmless: ReadonlySet<string> = new Set(["Normal", "Debug"])
 
+/** Leaves room for what follows in a name of at most 253. */
+const prefixMax = 150
+
 /** The newer API. A count of one is no series there, and the fields of core are refused (F151). */
 export const eventsV1: EventsApi = {
   resource: { group: "events.k8s.io", version: "v1", kind: "Event", plural: "events", scope: "Namespaced" },
+  // Names are DNS subdomains there, and anything in core/v1 (F154).
+  prefixOf: (prefix) =>
+    prefix
+      .toLowerCase()
+      .replace(/[^-a-z0-9.]+/g, "-")
+      .replace(/-*\.[-.]*/g, ".")
+      .replace(/^[-.]+/, "")
+      .slice(0, prefixMax),
   typeOf: (type) => (harmless.has(type) ? "Normal" : "Warning"),
   bodyOf: (draft) => {
     const { counted, name, place, reporter, words } = draft

@@ -1,8 +1,8 @@
-/** Events and Leases. */
+/** Events, through both of their APIs. */
 import assert from "node:assert/strict"
 import * as Effect from "effect/Effect"
-import { type Bench, type Case, cases, cause, refused, refusedAs, rv, same } from "./contractBench.ts"
-import { events as coreEvents, group, leases, newEvents, widgets } from "./contractKinds.ts"
+import { type Bench, type Case, cases, cause, refused, refusedAs, rv, same, told } from "./contractBench.ts"
+import { events as coreEvents, group, newEvents } from "./contractKinds.ts"
 
 const time = "2026-01-01T00:00:00.123456Z"
 /** What an Event has besides once it bears an eventTime. */
@@ -173,6 +173,159 @@ export const events: ReadonlyArray<Case> = cases("events", {
     })
   },
 
+  "events.k8s.io takes no field of core, and the limits of core hold there (F149, F151)": function* (b) {
+    const unset = `Invalid value: "": needs to be unset`
+    const long = `Invalid value: "": can have at most`
+    const wrong = [
+      [{ deprecatedSource: { component: "c" } }, "source", unset],
+      [{ deprecatedFirstTimestamp: "2026-01-01T00:00:00Z" }, "firstTimestamp", unset],
+      [{ deprecatedLastTimestamp: "2026-01-01T00:00:00Z" }, "lastTimestamp", unset],
+      [{ deprecatedCount: 1 }, "count", unset],
+      [{ note: "日".repeat(342) }, "message", `${long} 1024 characters`],
+      [{ reason: "x".repeat(129) }, "reason", `${long} 128 characters`],
+      [{ action: "" }, "action", "Required value", "FieldValueRequired"],
+      [{ reportingInstance: "" }, "reportingInstance", "Required value", "FieldValueRequired"],
+      [{ series: { count: 2 } }, "series.lastObservedTime", "Required value", "FieldValueRequired"],
+      [
+        { regarding: { kind: "Zone", name: "z" } },
+        "involvedObject.namespace",
+        `Invalid value: "": does not match event.namespace`
+      ]
+    ] as const
+    for (const [content, field, message, reason] of wrong)
+      yield* refusedAs(b.create(newEvent(b, "a", content)), {
+        _tag: "Invalid",
+        code: 422,
+        causes: [cause(field, message, reason)]
+      })
+    same(
+      (yield* b.create(newEvent(b, "a", { note: "日".repeat(341), series: { count: 2, lastObservedTime: time } })))
+        .type,
+      "Normal"
+    )
+  },
+
+  "events.k8s.io wants names that are DNS subdomains (F154)": function* (b) {
+    for (const name of ["UPPER", "a_b", "-a", "two words", "x".repeat(254)]) {
+      const { reason } = yield* refused(b.create(newEvent(b, name)))
+      same(reason._tag === "Invalid" && reason.causes.map((one) => one.field), ["metadata.name"], name)
+    }
+    yield* b.create(newEvent(b, "x".repeat(253)))
+  },
+
+  "of many faults each is told, those of both APIs first (F149, F151, F152)": function* (b) {
+    const wrong = {
+      type: "Debug",
+      series: { count: 1 },
+      deprecatedCount: 1,
+      deprecatedSource: { component: "c" },
+      note: "x".repeat(1025),
+      reason: "x".repeat(129),
+      action: "",
+      reportingInstance: "",
+      regarding: {}
+    }
+    const ofBoth = ["reportingInstance", "action", "reason", "message"]
+    for (const [eventTime, fields] of [
+      [time, [...ofBoth, "series.count", "series.lastObservedTime"]],
+      [null, ["series.count", "series.lastObservedTime", "eventTime"]]
+    ] as const) {
+      const { reason } = yield* refused(b.create(newEvent(b, "a", { ...wrong, eventTime })))
+      same(reason._tag === "Invalid" && reason.causes.map((one) => one.field), [
+        "involvedObject.namespace",
+        ...fields,
+        "type",
+        "count",
+        "source"
+      ])
+    }
+  },
+
+  "a patch through core keeps the limits that eventTime brings (F149, F155)": function* (b) {
+    const wrong = { message: "x".repeat(1025), reason: "", involvedObject: { namespace: null } }
+    for (const [more, fields] of [
+      [{}, ["involvedObject.namespace"]],
+      [timed, ["involvedObject.namespace", "reason", "message"]]
+    ] as const) {
+      const { name } = (yield* b.create(b.event(`e${fields.length}`, more))).metadata
+      const { reason } = yield* refused(b.merge(coreEvents, name, wrong))
+      same(reason._tag === "Invalid" && reason.causes.map((one) => one.field), fields)
+      same((yield* b.merge(coreEvents, name, { series: { count: 1 } })).series, { count: 1, lastObservedTime: null })
+    }
+  },
+
+  "in events.k8s.io nothing else may be patched, by whichever API it was made, and an empty patch changes nothing (F5, F155, F156)":
+    function* (b) {
+      const made = yield* b.create(newEvent(b, "a"))
+      same(rv(yield* b.merge(newEvents, "a", {})), rv(made))
+      yield* b.create(b.event("b", { ...timed, count: 1, lastTimestamp: "2026-01-01T00:00:00Z" }))
+      for (const name of ["a", "b"]) {
+        const series = { count: 2, lastObservedTime: time }
+        const bodies = [
+          { regarding: { name: "other" } },
+          { type: "Warning" },
+          { reason: "Other" },
+          { action: "Other" },
+          { eventTime: "2026-01-01T00:00:01.000000Z" },
+          { reportingController: "other" },
+          { reportingInstance: "other" },
+          { related: { kind: "Widget", namespace: b.ns, name: "other" } },
+          { deprecatedCount: 2 },
+          { deprecatedFirstTimestamp: "2026-01-01T00:01:00Z" },
+          { deprecatedLastTimestamp: "2026-01-01T00:01:00Z" },
+          { deprecatedSource: { component: "other" } },
+          { note: "x".repeat(1025) },
+          { series: { count: 1, lastObservedTime: time } },
+          { series: { count: 2 } }
+        ]
+        const refusals = yield* Effect.forEach(bodies, (body) =>
+          Effect.map(refused(b.merge(newEvents, name, body)), ({ reason }) =>
+            reason._tag === "Invalid"
+              ? reason.causes.map((one) => `${one.field}: ${one.message?.replace(/^(Invalid value): [^]*: /, "$1: ")}`)
+              : reason._tag
+          )
+        )
+        const immutable = (...fields: ReadonlyArray<string>) =>
+          fields.map((field) => `${field}: Invalid value: field is immutable`)
+        same(refusals, [
+          immutable("involvedObject"),
+          immutable("type"),
+          immutable("reason", "reason"),
+          immutable("action"),
+          immutable("eventTime"),
+          immutable("reportingController"),
+          immutable("reportingInstance"),
+          immutable("related"),
+          immutable("count"),
+          immutable("firstTimestamp"),
+          immutable("lastTimestamp"),
+          immutable("source"),
+          ["message: Invalid value: can have at most 1024 characters", ...immutable("message")],
+          ["series.count: Invalid value: should be at least 2"],
+          ["series.lastObservedTime: Required value"]
+        ])
+        same((yield* b.merge(newEvents, name, { series })).series, series)
+        same((yield* b.get(coreEvents, name)).series, series)
+      }
+    },
+
+  "what one API writes the watches of both tell (F156)": function* (b) {
+    const apis = [coreEvents, newEvents]
+    const since = yield* Effect.forEach(apis, b.now)
+    yield* b.create(newEvent(b, "a"))
+    yield* b.merge(newEvents, "a", { series: { count: 2, lastObservedTime: time } })
+    yield* b.merge(coreEvents, "a", { message: "other" })
+    for (const [i, resource] of apis.entries()) {
+      const seen = yield* b.watched(resource, 3, { resourceVersion: since[i]! })
+      same(told(seen), [
+        ["ADDED", "a"],
+        ["MODIFIED", "a"],
+        ["MODIFIED", "a"]
+      ])
+    }
+    same((yield* b.get(newEvents, "a")).note, "other")
+  },
+
   "both APIs show one object, and its empty fields are stored (F156)": function* (b) {
     const made = yield* b.create(b.event("a"))
     same(
@@ -198,89 +351,5 @@ export const events: ReadonlyArray<Case> = cases("events", {
     const { name: _, ...metadata } = b.event("a").metadata ?? {}
     const made = yield* b.create({ ...b.event("a"), metadata: { ...metadata, generateName: "w." } })
     assert.match(made.metadata.name, /^w\.[a-z0-9]{5}$/)
-  }
-})
-
-const modified = (name: string) =>
-  ({
-    _tag: "Conflict",
-    code: 409,
-    message: `Operation cannot be fulfilled on leases.coordination.k8s.io "${name}": the object has been modified; please apply your changes to the latest version and try again`
-  }) as const
-
-export const leaseRules: ReadonlyArray<Case> = cases("leases", {
-  "its times have exactly six fraction digits and are stored as UTC (F157)": function* (b) {
-    const made = yield* b.create(b.lease("a", { renewTime: "2026-01-01T00:00:00.123456+01:00", acquireTime: time }))
-    same(made.spec, { renewTime: "2025-12-31T23:00:00.123456Z", acquireTime: time })
-    for (const wrong of ["2026-01-01T00:00:00Z", "2026-01-01T00:00:00.123Z", "2026-01-01T00:00:00.123456789Z"]) {
-      const { reason } = yield* refused(b.create(b.lease("b", { renewTime: wrong })))
-      same(reason._tag, "BadRequest")
-      assert.match(reason.message, /^Lease in version "v1" cannot be handled as a Lease: parsing time /)
-    }
-  },
-
-  "its duration is greater than 0, its transitions not negative (F158)": function* (b) {
-    for (const duration of [0, -1]) {
-      yield* refusedAs(b.create(b.lease("a", { leaseDurationSeconds: duration })), {
-        _tag: "Invalid",
-        code: 422,
-        message: `Lease.coordination.k8s.io "a" is invalid: spec.leaseDurationSeconds: Invalid value: ${duration}: must be greater than 0`,
-        causes: [cause("spec.leaseDurationSeconds", `Invalid value: ${duration}: must be greater than 0`)]
-      })
-    }
-    yield* refusedAs(b.create(b.lease("a", { leaseTransitions: -1 })), {
-      _tag: "Invalid",
-      code: 422,
-      causes: [cause("spec.leaseTransitions", "Invalid value: -1: must be greater than or equal to 0")]
-    })
-    yield* refusedAs(b.create(b.lease("a", { leaseDurationSeconds: 1.5 })), { _tag: "BadRequest", code: 400 })
-  },
-
-  "an empty holder and an empty spec are taken (F158)": function* (b) {
-    same((yield* b.create(b.lease("a", { holderIdentity: "" }))).spec, { holderIdentity: "" })
-    same((yield* b.create(b.lease("b", {}))).spec, {})
-  },
-
-  "of many who take it from one version exactly one wins (F159)": function* (b) {
-    const made = yield* b.create(b.lease("a", { holderIdentity: "" }))
-    const takes = yield* Effect.forEach(
-      Array.from({ length: 10 }, (_, index) => index),
-      (index) => Effect.result(b.replace({ ...made, spec: { holderIdentity: `h${index}` } })),
-      { concurrency: 10 }
-    )
-    const won = takes.filter((take) => take._tag === "Success")
-    same(won.length, 1)
-    for (const take of takes) if (take._tag === "Failure") yield* refusedAs(Effect.fail(take.failure), modified("a"))
-    same((yield* b.get(leases, "a")).spec, won[0]?._tag === "Success" ? won[0].success.spec : undefined)
-  },
-
-  "a replace without a version is refused (F72)": function* (b) {
-    yield* b.create(b.lease("a", { holderIdentity: "a" }))
-    yield* refusedAs(b.replace(b.lease("a", { holderIdentity: "b" })), {
-      _tag: "Invalid",
-      code: 422,
-      causes: [cause("metadata.resourceVersion", "Invalid value: 0: must be specified for an update")]
-    })
-  },
-
-  "a replace that would make it does not meet a uid (F74, F75)": function* (b) {
-    const uid = "11111111-1111-1111-1111-111111111111"
-    yield* refusedAs(b.replace(b.lease("a", {}, { uid })), {
-      _tag: "Conflict",
-      code: 409,
-      message: `Operation cannot be fulfilled on leases.coordination.k8s.io "a": StorageError: invalid object, Code: 4, Key: /registry/leases/${b.ns}/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: `
-    })
-    yield* refusedAs(b.get(leases, "a"), { _tag: "NotFound", code: 404 })
-  },
-
-  "a merge patch may be guarded by a version (F71)": function* (b) {
-    const made = yield* b.create(b.lease("a", { holderIdentity: "a" }))
-    const renewed = yield* b.merge(leases, "a", { metadata: { resourceVersion: rv(made) }, spec: { renewTime: time } })
-    yield* refusedAs(
-      b.merge(leases, "a", { metadata: { resourceVersion: rv(made) }, spec: { renewTime: null } }),
-      modified("a")
-    )
-    same((renewed.spec as any).renewTime, time)
-    yield* refusedAs(b.get(widgets, "a"), { _tag: "NotFound", code: 404 })
   }
 })
