@@ -69,6 +69,14 @@ describe("EventGate, while the server is away", () => {
     assert.deepStrictEqual([play.posted.length, play.series.dropped], [100, 0])
   })
 
+  it("a request that never ends, in spite of its limit, holds up the others for half a minute, not for ever (B87)", () => {
+    const play = new Play()
+    play.server = until(20_000, (_, now) => ({ after: now === 0 ? 1 : Infinity, with: answer(500) }))
+    sayMany(play, 20)
+    play.elapse(60_000)
+    assert.deepStrictEqual([play.posted.length, play.series.inFlight, play.series.dropped], [19, 1, 0])
+  })
+
   it("it is left alone for as long as it asks, but not for longer than five minutes (D4, B19)", () => {
     const play = new Play()
     play.server = until(1_000_000, (_, now) => answer(429, now === 0 ? 7 : 86_400))
