@@ -6,8 +6,12 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as TestClock from "effect/testing/TestClock"
 import { ApiClient } from "../src/ApiClient.ts"
+import * as Controller from "../src/Controller.ts"
+import * as Event from "../src/Event.ts"
 import * as Kind from "../src/Kind.ts"
 import * as Manager from "../src/Manager.ts"
+import { Temporary } from "../src/ReconcileError.ts"
+import * as Reconciler from "../src/Reconciler.ts"
 import { countOf, type Course, type Flood, flooding, River, river, toldOf } from "./eventFlood.ts"
 import { events, quiet } from "./world.ts"
 
@@ -161,6 +165,39 @@ describe("floods of events, on a whole Manager", () => {
           [800 - before]
         )
       })
+    )
+  )
+
+  it.effect("the flood of one object keeps no Warning of another waiting, however slow the server (B84)", () =>
+    inWorld(
+      Effect.gen(function* () {
+        let passes = 0
+        const controller = Controller.make({
+          for: River,
+          reconciler: Reconciler.fromEffect(River, (object) =>
+            object.metadata.name === "elbe"
+              ? Event.warn({ reason: "Low", message: "it dries up" })
+              : Effect.suspend(() => new Temporary({ message: other(++passes), delay: "20 millis" }))
+          )
+        })
+        const server = yield* ApiServer.ApiServer
+        let slow = true
+        yield* server.hook({
+          before: ({ operation }) => (slow && operation.resource === "events" ? Effect.sleep(400) : Effect.void)
+        })
+        yield* Effect.gen(function* () {
+          yield* elapse("20 seconds")
+          const elbe = river("team")
+          yield* ApiClient.use((api) => api.create(River, { ...elbe, metadata: { ...elbe.metadata, name: "elbe" } }))
+          yield* elapse("2 seconds")
+          const said = passes
+          const low = (yield* server.objects(events)).filter(({ reason }) => reason === "Low")
+          // Nobody moves the clock at the end.
+          slow = false
+          yield* elapse("1 second")
+          assert.deepStrictEqual([low.length, said > 500], [1, true], `${said} passes`)
+        }).pipe(Effect.provide(Manager.layer([controller])))
+      }).pipe(Effect.scoped)
     )
   )
 })
