@@ -191,7 +191,8 @@ describe.each([
               yield* quiet
               fate = "answered"
             }
-            yield* elapse(10_000)
+            yield* TestClock.adjust("10 seconds")
+            yield* quiet
             const log = (yield* server.log).map(({ operation }) => `${operation.verb} ${operation.resource}`)
             const own = log.filter((one) => one !== "delete events")
             assert.strictEqual(log.length - own.length, deleted)
@@ -201,7 +202,7 @@ describe.each([
           }),
         { poster }
       ),
-    { arbitrary: { runs: 30 } }
+    { arbitrary: { runs: 100 }, timeout: 240_000 }
   )
 })
 
