@@ -162,8 +162,7 @@ export class EventGate {
       if (next === undefined) return undefined
       const { namespace } = next.place
       if (this.refusals.isRefusing(namespace, now)) series.giveUp(next, "refused")
-      else if (next.posted !== undefined && this.refusals.isRefusing(changesIn(namespace), now))
-        series.leave(next, "refused")
+      else if (next.isThere && this.refusals.isRefusing(changesIn(namespace), now)) series.leave(next, "refused")
       else if (this.defaultRefused && this.hasOtherPlace(next)) this.moveHome(next)
       else return { series: next, attempt: this.outage.begin(now) }
     }
