@@ -204,7 +204,7 @@ const troubles: ReadonlyArray<readonly [name: string, said: number, server: Serv
     100,
     (_, now) => (now < minutes(10) ? answer(503) : "posted")
   ],
-  ["the same, and more is said than waits", 3_000, (_, now) => (now < minutes(10) ? answer(503) : "posted")],
+  ["the same, and more is said than waits", 1_200, (_, now) => (now < minutes(10) ? answer(503) : "posted")],
   ["fails at one Event alone", 100, ({ about }) => (about.metadata.name === "u7" ? answer(500) : "posted")],
   [
     "does not take one Event (400, 413, 422)",
