@@ -206,7 +206,7 @@ describe.each([
   )
 })
 
-describe("EventPoster through events.k8s.io/v1", () => {
+describe("EventPoster, where the two APIs differ", () => {
   it.effect(
     "types that it does not know are Normal or Warning there, and one Event where they were two (D19, F151)",
     () =>
