@@ -25,7 +25,7 @@ const server = () =>
 const elapse = (total: Duration.Input) =>
   Effect.gen(function* () {
     yield* quiet
-    const step = 60_000
+    const step = 10_000
     for (let left = Duration.toMillis(total); left > 0; left -= step) {
       yield* TestClock.adjust(Math.min(step, left))
       yield* quiet
@@ -35,6 +35,16 @@ const elapse = (total: Duration.Input) =>
 /** Runs a Manager from its start to its orderly end, for so long. */
 const run = (flood: Flood, course: Course, time: Duration.Input) =>
   elapse(time).pipe(Effect.provide(Layer.fresh(Manager.layer([flooding(flood, course)]))), Effect.andThen(quiet))
+
+/** The same until the flood is over, in so many minutes; in more where the machine is so busy that the test clock does not wait for it. */
+const runOut = (flood: Flood, course: Course, minutes: number) =>
+  Effect.gen(function* () {
+    let over = minutes
+    yield* elapse(Duration.minutes(minutes))
+    for (; flood.passes < flood.end && over < 10 * minutes; over++) yield* elapse("1 minute")
+    yield* elapse("1 minute")
+    return over
+  }).pipe(Effect.provide(Layer.fresh(Manager.layer([flooding(flood, course)]))))
 
 const requests = (of: string) =>
   Effect.map(
@@ -60,7 +70,7 @@ describe("floods of events, on a whole Manager", () => {
       inWorld(
         Effect.gen(function* () {
           const flood = { passes: 0, end: 10_000 }
-          yield* run(flood, { every: "1 second", text: same }, "3 hours")
+          yield* runOut(flood, { every: "1 second", text: same }, 170)
           assert.strictEqual(flood.passes, 10_000)
           assert.deepStrictEqual(yield* toldOf("team"), [
             { reason: "ReconcileFailed", message: "reconciling failed: the dyke is broken", count: 10_000 }
@@ -82,7 +92,7 @@ describe("floods of events, on a whole Manager", () => {
         inWorld(
           Effect.gen(function* () {
             const flood = { passes: 0, end: 10_000 }
-            yield* run(flood, { every, text: other }, `${minutes + 1} minutes`)
+            const over = yield* runOut(flood, { every, text: other }, minutes)
             assert.strictEqual(flood.passes, 10_000)
             const told = yield* toldOf("team")
             assert.isAtMost(told.length, 12)
@@ -92,7 +102,7 @@ describe("floods of events, on a whole Manager", () => {
               "(combined from similar events): reconciling failed: the dyke is broken in 10000 places"
             )
             const writes = yield* requests("apply rivers.flood.example.com/status 200")
-            assert.isTrue(writes >= minutes && writes <= 1 + minutes, `${writes} writes of the status`)
+            assert.isTrue(writes >= minutes && writes <= 1 + over, `${writes} writes of the status`)
             const { lastTransitionTime, reason, status } = yield* ready
             assert.deepStrictEqual(
               { lastTransitionTime, reason, status },
