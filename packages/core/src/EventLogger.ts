@@ -4,8 +4,8 @@
  *
  * Guarantees: a log call never fails or waits because of it (P8); what is mirrored is posted with the other events of the pass, after its status (D8), and
  * bears the time of the log call; at most 100 records a pass.
- * Caveats: the policy is read where the record is logged, so a step may turn `loggers` on or off for a part of itself. A record below the fiber's minimum
- * level does not exist. A pass that is interrupted, or that finds its object gone, posts none. Annotations are not told, since they may hold anything.
+ * Caveats: what is mirrored is judged again when it is posted, by the controller's policy; a policy provided around a part of a step can only silence that
+ * part. A record below the fiber's minimum level does not exist. A pass that is interrupted, or that finds its object gone, posts none. Annotations are not told, since they may hold anything.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"

@@ -3,7 +3,8 @@
  * the server.
  *
  * Guarantees: saying never waits, never fails and never changes a pass (P18-P23, D17); at most 1,000 Events wait, and a Warning is not dropped while a
- * Normal waits; repeats are counted on one Event (D18); the time that is told is that of the saying; what waits at the end is posted within a grace.
+ * Normal waits; while the server is away nothing is lost that has room, and posting resumes by itself; repeats are counted on one Event (D18); the time that
+ * is told is that of the saying; what waits at the end is posted within a grace.
  * Assumptions: the operator may `create` and `patch` Events, in the API group of the Layer that posts them (D21).
  * Caveats: at most once: what is said between a status write and a crash is lost (D8). A namespace that refuses Events is asked again once a minute, and
  * what is said meanwhile about its objects is dropped and counted.
@@ -35,7 +36,7 @@ export interface Stats {
   /** Events that wait to be posted. */
   readonly waiting: number
   readonly inFlight: number
-  /** Sayings that were given up: too many waited, or their namespace refuses Events. */
+  /** Sayings that were given up, whatever the cause; the metric `fixpoint_events_dropped` tells the causes apart. */
   readonly dropped: number
 }
 

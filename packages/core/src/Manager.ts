@@ -164,15 +164,17 @@ const start = Effect.fnUntraced(function* (
   const conditions = yield* Effect.forEach(controllers, checkDefinition, { concurrency: "unbounded" })
   for (const [i, engine] of engines.entries()) {
     const services = yield* servicesOf(engine, informers, wakes)
+    const own = Option.getOrElse(Context.getOption(services, EventPoster.EventPoster), () => poster)
     const runner: Checking = {
       engine,
       api,
       fieldManager,
       services,
-      requeue: yield* RequeuePolicy,
-      reporting: yield* Reporting,
+      // Of the controller's own services: `Controller.provide` may give what holds for it alone.
+      requeue: Context.get(services, RequeuePolicy),
+      reporting: Context.get(services, Reporting),
       conditionsAreMap: conditions[i],
-      post: (calls) => Effect.forEach(calls, poster.say, { discard: true }),
+      post: (calls) => Effect.forEach(calls, own.say, { discard: true }),
       onSettled: yield* OnSettled
     }
     yield* Effect.provideContext(startEngine(state, runner, workers), services)

@@ -29,5 +29,5 @@ describe("hard events, before a server in memory (P5, P12, P15, P16, P17, B79, B
 
 describe("hard events through events.k8s.io/v1, before a server in memory (P16, B79, B80, B81, B82, B86, D19, D20, F151)", () => {
   for (const [at, row] of corpus.entries())
-    it.effect(`${at + 1}: ${row.hazard}`, () => ends(newer(row), at, layerEventsV1))
+    it.effect(`ends as decided: ${row.hazard}`, () => ends(newer(row), at, layerEventsV1))
 })

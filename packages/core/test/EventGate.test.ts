@@ -69,6 +69,14 @@ describe("EventGate, while the server is away", () => {
     assert.deepStrictEqual([play.posted.length, play.series.dropped], [100, 0])
   })
 
+  it("a request that never ends, in spite of its limit, holds up the others for half a minute, not for ever (B87)", () => {
+    const play = new Play()
+    play.server = until(20_000, (_, now) => ({ after: now === 0 ? 1 : Infinity, with: answer(500) }))
+    sayMany(play, 20)
+    play.elapse(60_000)
+    assert.deepStrictEqual([play.posted.length, play.series.inFlight, play.series.dropped], [19, 1, 0])
+  })
+
   it("it is left alone for as long as it asks, but not for longer than five minutes (D4, B19)", () => {
     const play = new Play()
     play.server = until(1_000_000, (_, now) => answer(429, now === 0 ? 7 : 86_400))
@@ -138,6 +146,18 @@ describe("EventGate, where the server is there", () => {
       assert.strictEqual(play.warnings.length, 1)
       assert.match(play.warnings[0]!, /^Failed to post an event\. It is ignored after 4 tries/)
     }
+  })
+
+  it("several that fail late, while others have passed since, hold up none (B87)", () => {
+    const play = new Play()
+    play.server = ({ about }) => (/^Warning/.test(about.metadata.name) ? { after: 5_000, with: answer(500) } : "posted")
+    sayMany(play, 3)
+    for (let i = 0; i < 300; i++) {
+      play.say({ uid: `u${i}` })
+      play.elapse(100)
+      assert.strictEqual(play.posted.length, i + 1)
+    }
+    assert.strictEqual(play.series.totals.dropped.failed, 3)
   })
 
   it("several such Warnings do not keep a Normal from being posted for longer than a minute (B84, B87)", () => {
@@ -213,6 +233,16 @@ describe("EventGate, where the server is there", () => {
     play.say({ uid: "again" })
     play.elapse(1_000)
     assert.strictEqual(play.series.totals.dropped.refused, 119)
+  })
+
+  it("an Event of an earlier start that may not be changed is asked for once a minute too (P24, D17, D18)", () => {
+    const play = new Play()
+    play.server = () => changeRefused
+    for (let i = 0; i < 120; i++) {
+      play.say()
+      play.elapse(1_000)
+    }
+    assert.deepStrictEqual([play.times.length, play.series.totals.dropped.refused, play.warnings.length], [2, 120, 1])
   })
 
   it("where none of 1,100 namespaces takes Events there are four lines, of which the last says so (B87, D17)", () => {

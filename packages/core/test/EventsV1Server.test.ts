@@ -7,7 +7,7 @@ import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import { ApiClient } from "../src/ApiClient.ts"
 import * as Controller from "../src/Controller.ts"
-import * as EventPoster from "../src/EventPoster.ts"
+import { EventPoster, layer as layerCore, layerEventsV1 } from "../src/EventPoster.ts"
 import { eventsV1 } from "../src/internal/eventsApi.ts"
 import type { KubeObject, Resource } from "../src/KubeObject.ts"
 import type { Subject } from "../src/PostingPolicy.ts"
@@ -18,19 +18,19 @@ import { countOn } from "./postingWorld.ts"
 import { kubectl, ownNamespace, real, served, until } from "./realServer.ts"
 import { ConfigMap, events } from "./world.ts"
 
-type Poster = typeof EventPoster.layer
+type Poster = typeof layerCore
 
 /** Says what the body says by a poster of its own, and waits until all of it is posted or dropped. Gives what it logs. */
 const saying = Effect.fnUntraced(function* <E>(
   poster: Poster,
-  body: (poster: EventPoster.EventPoster["Service"], posted: Effect.Effect<void>) => Effect.Effect<void, E, ApiClient>
+  body: (poster: EventPoster["Service"], posted: Effect.Effect<void>) => Effect.Effect<void, E, ApiClient>
 ) {
   const lines: Array<string> = []
   const logger = Logger.make(({ logLevel, message }) => {
     if (logLevel === "Warn" || logLevel === "Error") lines.push([message].flat().map(String).join(" "))
   })
   const said = Effect.gen(function* () {
-    const poster = yield* EventPoster.EventPoster
+    const poster = yield* EventPoster
     const posted = until(Effect.map(poster.stats, ({ inFlight, waiting }) => inFlight + waiting === 0))
     yield* body(poster, posted)
     yield* posted
@@ -112,6 +112,9 @@ const account = Effect.fnUntraced(function* (
   return client
 })
 
+const posters = { core: layerCore, "events.k8s.io": layerEventsV1 }
+const apis = ["core", "events.k8s.io"] as const
+
 const about = ({ apiVersion, kind, metadata }: KubeObject): Subject => ({ apiVersion, kind, metadata })
 
 describe.skipIf(!ControlPlane.available())("a poster through events.k8s.io/v1, before a real API server", () => {
@@ -124,7 +127,7 @@ describe.skipIf(!ControlPlane.available())("a poster through events.k8s.io/v1, b
           const ground: Ground = {
             namespace: yield* ownNamespace("newer-"),
             moment: Effect.sleep("10 millis"),
-            poster: EventPoster.layerEventsV1
+            poster: layerEventsV1
           }
           const rows = corpus.map(newer)
           const plays: Array<Played> = []
@@ -149,7 +152,7 @@ describe.skipIf(!ControlPlane.available())("a poster through events.k8s.io/v1, b
           const api = yield* ApiClient
           const namespace = yield* ownNamespace("repeats-")
           const object = about(yield* created(ConfigMap, { namespace, name: "broken" }))
-          const twice = saying(EventPoster.layerEventsV1, (poster, posted) =>
+          const twice = saying(layerEventsV1, (poster, posted) =>
             Effect.gen(function* () {
               for (let i = 0; i < 2; i++) {
                 yield* poster.exception(object, new TypeError("it is broken"))
@@ -167,7 +170,7 @@ describe.skipIf(!ControlPlane.available())("a poster through events.k8s.io/v1, b
 
           const [event] = (yield* api.list(eventsV1.resource, { namespace })).items
           yield* api.delete(eventsV1.resource, { namespace, name: event!.metadata.name })
-          yield* saying(EventPoster.layerEventsV1, (poster) => poster.exception(object, new TypeError("it is broken")))
+          yield* saying(layerEventsV1, (poster) => poster.exception(object, new TypeError("it is broken")))
           assert.deepStrictEqual(yield* told(namespace), ["Warning TypeError x1: it is broken"])
         }).pipe(Effect.scoped),
       120_000
@@ -181,7 +184,7 @@ describe.skipIf(!ControlPlane.available())("a poster through events.k8s.io/v1, b
           const namespace = yield* ownNamespace("shown-")
           const zone = about(yield* created(Zone, { name: namespace }, { spec: {} }))
           const object = about(yield* created(ConfigMap, { namespace, name: "flooded" }))
-          const { lines } = yield* saying(EventPoster.layerEventsV1, (poster, posted) =>
+          const { lines } = yield* saying(layerEventsV1, (poster, posted) =>
             Effect.gen(function* () {
               yield* poster.warn(zone, warning)
               for (let i = 0; i < 15; i++) {
@@ -208,8 +211,8 @@ describe.skipIf(!ControlPlane.available())("a poster through events.k8s.io/v1, b
           const namespace = yield* ownNamespace("changed-")
           const object = about(yield* created(ConfigMap, { namespace, name: "broken" }))
           const counted: Array<ReadonlyArray<string>> = []
-          for (const poster of ["layer", "layerEventsV1", "layerEventsV1", "layer"] as const) {
-            const { lines } = yield* saying(EventPoster[poster], (poster) => poster.warn(object, warning))
+          for (const poster of [layerCore, layerEventsV1, layerEventsV1, layerCore]) {
+            const { lines } = yield* saying(poster, (poster) => poster.warn(object, warning))
             assert.deepStrictEqual(lines, [])
             counted.push((yield* told(namespace)).map((text) => text.replace(/^.* (x\d+):.*$/, "$1")))
           }
@@ -225,12 +228,11 @@ describe.skipIf(!ControlPlane.available())("a poster through events.k8s.io/v1, b
           const namespace = yield* ownNamespace("rights-")
           const object = about(yield* created(ConfigMap, { namespace, name: "broken" }))
           const controller = Controller.make({ for: ConfigMap, reconciler: Reconciler.for(ConfigMap) })
-          const names = { core: "layer", "events.k8s.io": "layerEventsV1" } as const
-          for (const [i, api] of (["core", "events.k8s.io"] as const).entries()) {
+          for (const [i, api] of apis.entries()) {
             const rules = Controller.rbac(controller, { events: api })
             const client = yield* account(namespace, `operator-${i}`, rules)
-            for (const other of ["core", "events.k8s.io"] as const) {
-              const { lines, stats } = yield* saying(EventPoster[names[other]], (poster, posted) =>
+            for (const other of apis) {
+              const { lines, stats } = yield* saying(posters[other], (poster, posted) =>
                 Effect.gen(function* () {
                   for (let k = 0; k < 2; k++) {
                     yield* poster.warn(object, { reason: `By${i}`, message: other })
@@ -243,6 +245,44 @@ describe.skipIf(!ControlPlane.available())("a poster through events.k8s.io/v1, b
             }
           }
           assert.deepStrictEqual(yield* told(namespace), ["Warning By0 x2: core", "Warning By1 x2: events.k8s.io"])
+        }).pipe(Effect.scoped),
+      120_000
+    )
+
+    it.effect(
+      "an account that has just create posts each Event once, and the refusal of its repeats is told once (P24, D17, D18)",
+      () =>
+        Effect.gen(function* () {
+          const namespace = yield* ownNamespace("create-")
+          for (const [i, api] of apis.entries()) {
+            const apiGroups = [api === "core" ? "" : api]
+            const client = yield* account(namespace, `creator-${i}`, [
+              { apiGroups, resources: ["events"], verbs: ["create"] }
+            ])
+            const object = about(yield* created(ConfigMap, { namespace, name: `broken-${i}` }))
+            const other = about(yield* created(ConfigMap, { namespace, name: `other-${i}` }))
+            const { lines, stats } = yield* saying(posters[api], (poster, posted) =>
+              Effect.gen(function* () {
+                for (let k = 0; k < 4; k++) {
+                  yield* poster.warn(object, { reason: "Broken", message: api })
+                  yield* posted
+                }
+                yield* poster.warn(other, { reason: "Other", message: api })
+              })
+            ).pipe(Effect.provide(client, { local: true }))
+            assert.strictEqual(lines.length, 1)
+            assert.match(
+              lines[0]!,
+              /^Failed to post an event\. It is ignored: repeats of .*: patch events.* 403 Forbidden: .*; grant this account patch on events/
+            )
+            assert.strictEqual(stats.dropped, 3)
+          }
+          assert.deepStrictEqual(yield* told(namespace), [
+            "Warning Broken x1: core",
+            "Warning Broken x1: events.k8s.io",
+            "Warning Other x1: core",
+            "Warning Other x1: events.k8s.io"
+          ])
         }).pipe(Effect.scoped),
       120_000
     )

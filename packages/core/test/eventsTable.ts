@@ -12,7 +12,7 @@ import { decide, type EventCall, kopf, type LogCall, type PostingPolicy, standar
 import { Fatal, NotReady, Temporary } from "../src/ReconcileError.ts"
 import * as Reconciler from "../src/Reconciler.ts"
 import * as Reporting from "../src/Reporting.ts"
-import { answer, Play, type Server, type Some, unreachable } from "./eventPlay.ts"
+import { answer, changeRefused, Play, type Server, type Some, unreachable } from "./eventPlay.ts"
 import { facts, object, readyOf, told } from "./settled.ts"
 
 const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
@@ -194,15 +194,18 @@ const tooLong = { message: "message: can have at most 1024 characters", details:
 
 const minutes = (count: number): number => count * 60_000
 
-/** What a server does to so many different Events, one every 100 ms at least, in ten minutes and two more in which it is well. */
-const troubles: ReadonlyArray<readonly [name: string, said: number, server: Server, some?: Some]> = [
+/** Said of so many objects, one after another: fewer than are said are said of again. */
+type Told = Some & { readonly objects?: number }
+
+/** What a server does, for ten minutes and two in which it is well, to so many sayings of as many objects, one every 100 ms. */
+const troubles: ReadonlyArray<readonly [name: string, said: number, server: Server, told?: Told]> = [
   ["is away for 3 s", 100, (_, now) => (now < 3_000 ? unreachable : "posted")],
   [
     "is away, silent, or answers 5xx, 429 or 401 for 10 minutes",
     100,
     (_, now) => (now < minutes(10) ? answer(503) : "posted")
   ],
-  ["the same, and more is said than waits", 3_000, (_, now) => (now < minutes(10) ? answer(503) : "posted")],
+  ["the same, and more is said than waits", 1_200, (_, now) => (now < minutes(10) ? answer(503) : "posted")],
   ["fails at one Event alone", 100, ({ about }) => (about.metadata.name === "u7" ? answer(500) : "posted")],
   [
     "does not take one Event (400, 413, 422)",
@@ -213,6 +216,12 @@ const troubles: ReadonlyArray<readonly [name: string, said: number, server: Serv
     "refuses a namespace for 10 minutes (403; also one that is terminating)",
     100,
     (_, now) => (now < minutes(10) ? answer(403) : "posted")
+  ],
+  [
+    "takes what is new, and no change (403): an account with `create` alone; 50 Events, each said twice",
+    100,
+    ({ posted }) => (posted === undefined ? "posted" : changeRefused),
+    { objects: 50 }
   ],
   [
     "refuses `default` to Events about cluster-scoped objects (403)",
@@ -234,16 +243,16 @@ const outages = (): string => {
       play.warnings.map((line) => `\`${line}\``).join("<br>") || "nothing"
     ]
   }
-  const said = (play: Play, count: number, some: Some = {}): void => {
+  const said = (play: Play, count: number, { objects = count, ...some }: Told = {}): void => {
     for (let i = 0; i < count; i++) {
-      play.say({ ...some, uid: `u${i}`, type: i % 2 === 0 ? "Warning" : "Normal" })
+      play.say({ ...some, uid: `u${i % objects}`, type: i % 2 === 0 ? "Warning" : "Normal" })
       play.elapse(100)
     }
   }
-  const rows = troubles.map(([name, count, server, some]) => {
+  const rows = troubles.map(([name, count, server, told]) => {
     const play = new Play()
     play.server = server
-    said(play, count, some)
+    said(play, count, told)
     play.elapse(minutes(12) - play.now)
     return rowOf(name, play, count)
   })

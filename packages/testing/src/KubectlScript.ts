@@ -4,7 +4,7 @@
  * Each scene runs in a namespace and a folder of its own; the first installs the two CustomResourceDefinitions that the others use. Compared are the exit code, stdout and stderr, once times, uids, versions, ports and addresses drawn at random and temporary paths are taken out
  * (`internal/kubectlText`); nothing else is passed over, but for the rows of `api-resources` and `api-versions` that `unserved` names.
  *
- * Guarantees: no command outlives the scope; one that hangs is ended after a minute, a watch that lacks its lines after 10 s.
+ * Guarantees: no command outlives the scope; one that hangs is ended after a minute, a watch that lacks its lines too.
  * Assumptions: the server is fresh, as `ControlPlane.make` or `ApiServer.layer` start one; `diff` and `sed` are installed; Linux or macOS.
  */
 import * as fs from "node:fs"

@@ -47,8 +47,8 @@ export const start = (
       (child) => Effect.sync(() => child.kill("SIGKILL"))
     )
     const first = yield* Effect.timeoutOrElse(answerOf(child, file), {
-      duration: "60 seconds",
-      orElse: () => Effect.fail(new ChildError({ message: `${file} is not ready after 60 s` }))
+      duration: "3 minutes",
+      orElse: () => Effect.fail(new ChildError({ message: `${file} is not ready after 3 minutes` }))
     })
     return { child, first }
   })

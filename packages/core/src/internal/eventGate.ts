@@ -144,10 +144,9 @@ export class EventGate {
   /** When something may be sent, if nothing is said or answered before; undefined: not before. */
   get dueAt(): number | undefined {
     if (!this.hasRoom) return undefined
-    const due = this.outage.dueAt
-    if (due === undefined || this.outage.isClosed) return due
+    if (this.outage.isClosed) return this.outage.dueAt
     return Math.max(
-      due,
+      this.outage.dueAt,
       this.config.series.earliest((one) => this.outage.restsUntil(one))
     )
   }
@@ -163,10 +162,9 @@ export class EventGate {
       if (next === undefined) return undefined
       const { namespace } = next.place
       if (this.refusals.isRefusing(namespace, now)) series.giveUp(next, "refused")
-      else if (next.posted !== undefined && this.refusals.isRefusing(changesIn(namespace), now))
-        series.leave(next, "refused")
+      else if (next.isThere && this.refusals.isRefusing(changesIn(namespace), now)) series.leave(next, "refused")
       else if (this.defaultRefused && this.hasOtherPlace(next)) this.moveHome(next)
-      else return { series: next, attempt: this.outage.begin() }
+      else return { series: next, attempt: this.outage.begin(now) }
     }
     return undefined
   }

@@ -12,6 +12,8 @@ const firstPause = 1_000
 const longestPause = 60_000
 /** A server is obeyed that asks to be left alone, but not for longer than this: events are worth asking again. */
 const longestObeyed = 300_000
+/** A try that is not answered by then, whatever holds it, keeps others from trying no longer. */
+const longestTry = 30_000
 /** Between tries while the end is near, whatever the server asks for. */
 const lastPause = 500
 /** Events that have failed in a row, from which on it is the server that fails. */
@@ -33,6 +35,7 @@ export interface Trouble {
 
 /** One request under way, and what was known when it began. */
 export interface Attempt {
+  readonly at: number
   readonly passed: number
   readonly round: number
 }
@@ -78,7 +81,7 @@ export class Outage {
   }
 
   mayAsk(now: number): boolean {
-    return now >= this.heldUntil && (!this.closed || (this.probe === undefined && now >= this.nextAt))
+    return now >= this.dueAt
   }
 
   /** Until when an Event rests of its own failures. */
@@ -89,14 +92,15 @@ export class Outage {
     return trouble.failedAt + pause
   }
 
-  /** When one may be asked next, if nothing is answered before; undefined: not before the one that tries is answered. */
-  get dueAt(): number | undefined {
+  /** When one may be asked next, if nothing is answered before. */
+  get dueAt(): number {
     if (!this.closed) return this.heldUntil
-    return this.probe === undefined ? Math.max(this.nextAt, this.heldUntil) : undefined
+    const untried = this.probe === undefined ? 0 : this.probe.at + longestTry
+    return Math.max(this.heldUntil, this.nextAt, untried)
   }
 
-  begin(): Attempt {
-    const attempt: Attempt = { passed: this.passed, round: this.round }
+  begin(now: number): Attempt {
+    const attempt: Attempt = { at: now, passed: this.passed, round: this.round }
     if (this.closed) this.probe = attempt
     return attempt
   }

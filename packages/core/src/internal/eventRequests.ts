@@ -2,7 +2,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { ApiClient } from "../ApiClient.ts"
+import { type ApiClient, formatResource } from "../ApiClient.ts"
 import { ApiError } from "../ApiError.ts"
 import type { Reporter } from "./eventBody.ts"
 import type { Counted, EventsApi } from "./eventsApi.ts"
@@ -22,7 +22,7 @@ const requestMillis = 10_000
 const silent = (config: Config, series: Series): ApiError =>
   new ApiError({
     verb: "create",
-    resource: "events",
+    resource: formatResource(config.events.resource),
     ref: { namespace: series.place.namespace, name: nameOf(config.namePrefix, series.id) },
     reason: { _tag: "Unreachable", message: `no answer within ${requestMillis / 1_000} s` }
   })

@@ -39,6 +39,8 @@ export interface Series {
   /** What the server knows: the name of the Event and the count on it. */
   posted: { readonly name: string; readonly count: number } | undefined
   state: "idle" | "waiting" | "in flight"
+  /** Whether the server has the Event, as far as is known, so that the next saying changes it; of an earlier start it has not told what stands on it. */
+  isThere: boolean
   /** Sayings that are neither posted nor dropped. */
   untold: number
   trouble: Trouble | undefined
@@ -133,6 +135,7 @@ export class EventSeries {
     this.totals.posted += series.untold - untold
     series.untold = untold
     series.posted = posted
+    series.isThere = true
     series.trouble = undefined
     if (untold > 0) this.wait(series)
   }
@@ -154,7 +157,7 @@ export class EventSeries {
   leave(series: Series, cause: Drop): void {
     this.land(series)
     this.drop(series, cause)
-    if (series.posted === undefined) this.forget(series)
+    series.isThere = true
   }
 
   /** It is said of the same object in another place. */
@@ -252,6 +255,7 @@ export class EventSeries {
           lastAt: at,
           posted: undefined,
           state: "idle",
+          isThere: false,
           untold: 0,
           trouble: undefined
         }

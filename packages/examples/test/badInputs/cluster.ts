@@ -22,6 +22,7 @@ export const namespaces = clusterScoped("", "Namespace", "namespaces")
 export const crds = clusterScoped("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions")
 const clusterRoles = clusterScoped("rbac.authorization.k8s.io", "ClusterRole", "clusterroles")
 const bindings = clusterScoped("rbac.authorization.k8s.io", "ClusterRoleBinding", "clusterrolebindings")
+const reviews = clusterScoped("authorization.k8s.io", "SubjectAccessReview", "subjectaccessreviews")
 
 /** The name of what belongs to no namespace. */
 export const named = (name: string) => ({ namespace: undefined, name })
@@ -95,21 +96,29 @@ export const site = Effect.fnUntraced(function* (options: Omit<Options, "group">
       )
     })
   const rulesOf = (options: Options): ReadonlyArray<any> => Controller.rbac(controllersOf(options))
+  let grants = 0
   /** Gives the account the rules that the operator needs, changed as wanted; again to replace them. */
   const grant = (change: (rules: ReadonlyArray<any>) => ReadonlyArray<any> = (rules) => rules) =>
     Effect.gen(function* () {
-      const rules = change(rulesOf(all))
+      // The server's authorizer learns of a grant by a watch, on a busy machine after the program has asked: a right of this grant alone tells when.
+      const path = `/grant-${++grants}`
+      const rules = [...change(rulesOf(all)), { nonResourceURLs: [path], verbs: ["get"] }]
       const isThere = yield* Effect.isSuccess(api.get(clusterRoles, named(account)))
       if (isThere) {
         yield* api.patch(clusterRoles, named(account), { type: "merge", body: { rules } })
-        return
+      } else {
+        yield* created(clusterRoles, { metadata: { name: account }, rules })
+        yield* created(bindings, {
+          metadata: { name: account },
+          roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: account },
+          subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: account }]
+        })
       }
-      yield* created(clusterRoles, { metadata: { name: account }, rules })
-      yield* created(bindings, {
-        metadata: { name: account },
-        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: account },
-        subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: account }]
-      })
+      const asked = { spec: { user: account, nonResourceAttributes: { path, verb: "get" } } }
+      yield* until(
+        `the server knows the rights of ${account}`,
+        Effect.map(api.create(reviews, asked), ({ status }) => (status as any)?.allowed === true)
+      )
     })
   const cluster = { "certificate-authority-data": Buffer.from(ca).toString("base64") }
   const at = (name: string) => ({ namespace: all.scope === "Cluster" ? undefined : namespace, name })

@@ -96,10 +96,10 @@ export const run = (seat: Seat, command: Command): Effect.Effect<Outcome> =>
     })
   )
 
-/** Until it has the lines, has ended, or 10 s are over: what is missing then shows in the comparison. */
+/** Until it has the lines, has ended, or about a minute is over: what is missing then shows in the comparison. */
 const hasLines = (running: Running, lines: number): Effect.Effect<void> =>
   Effect.gen(function* () {
-    for (let tries = 0; tries < 500 && running.lines() < lines && running.isRunning(); tries++) {
+    for (let tries = 0; tries < 3_000 && running.lines() < lines && running.isRunning(); tries++) {
       yield* Effect.sleep("20 millis")
     }
   })

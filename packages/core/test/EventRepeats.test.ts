@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { ApiClient } from "../src/ApiClient.ts"
+import * as Controller from "../src/Controller.ts"
+import * as EventPoster from "../src/EventPoster.ts"
+import * as Manager from "../src/Manager.ts"
+import { Temporary } from "../src/ReconcileError.ts"
+import * as Reconciler from "../src/Reconciler.ts"
+import { api, docs, events, quiet, ready, refTo, Scope } from "./world.ts"
+import { ApiServer } from "@fixpoint/apiserver/ApiServer"
+
+describe("what is told of one object", () => {
+  it.effect(
+    "another text is another Event, and a version that moved does not hide that it is the same one (X11, D18)",
+    () =>
+      Effect.gen(function* () {
+        const client = yield* ApiClient
+        const poster = yield* EventPoster.EventPoster
+        let object = yield* client.create(Scope, docs)
+        for (const message of ["first", "second", "first"]) {
+          yield* poster.warn(object, { reason: "Full", message })
+          yield* quiet
+          const labels = { at: message }
+          object = yield* client.patch(Scope, refTo(docs), { type: "merge", body: { metadata: { labels } } })
+        }
+        const server = yield* ApiServer
+        assert.deepStrictEqual(
+          (yield* server.objects(events)).map(({ count, message }) => [message, count]).toSorted(),
+          [
+            ["first", 2],
+            ["second", 1]
+          ]
+        )
+      }).pipe(Effect.provide(EventPoster.layer.pipe(Layer.provideMerge(api()))))
+  )
+
+  it.effect(
+    "what was not posted when the process died is not told later: at most once, and the condition tells it (X9, D8)",
+    () => {
+      const failing = Controller.make({
+        for: Scope,
+        reconciler: Reconciler.fromEffect(Scope, () => new Temporary({ reason: "Away", message: "no answer" }))
+      })
+      // The status is written, and then the process is gone: nothing that it says arrives.
+      const dying = Manager.layer([failing]).pipe(Layer.provide(EventPoster.layerNone))
+      const next = Manager.layer([
+        Controller.make({ for: Scope, reconciler: Reconciler.fromEffect(Scope, () => Effect.void) })
+      ])
+      return Effect.gen(function* () {
+        const client = yield* ApiClient
+        yield* client.create(Scope, docs)
+        yield* Effect.scoped(Effect.andThen(Layer.build(dying), quiet))
+        assert.strictEqual(ready(yield* client.get(Scope, refTo(docs))), "False Away")
+        yield* Effect.scoped(Effect.andThen(Layer.build(next), quiet))
+        assert.strictEqual(ready(yield* client.get(Scope, refTo(docs))), "True Synced")
+        assert.deepStrictEqual(yield* (yield* ApiServer).objects(events), [])
+      }).pipe(Effect.provide(api()))
+    }
+  )
+})
