@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as TestClock from "effect/testing/TestClock"
 import { ApiClient } from "../src/ApiClient.ts"
 import * as Controller from "../src/Controller.ts"
 import * as EventPoster from "../src/EventPoster.ts"
@@ -57,5 +59,46 @@ describe("what is told of one object", () => {
         assert.deepStrictEqual(yield* (yield* ApiServer).objects(events), [])
       }).pipe(Effect.provide(api()))
     }
+  )
+
+  it.effect("what cannot be read is lost alone, and told once a minute (P21, P22)", () => {
+    const told: Array<string> = []
+    const logger = Logger.make<unknown, void>(({ logLevel, message }) => {
+      if (logLevel === "Warn") told.push(String(message))
+    })
+    return Effect.gen(function* () {
+      const poster = yield* EventPoster.EventPoster
+      const object = yield* ApiClient.use((client) => client.create(Scope, docs))
+      for (let i = 0; i < 3; i++) {
+        yield* poster.warn(object, { reason: "Odd", message: undefined as any })
+        yield* poster.warn({ kind: "Scope" } as any, { reason: "Odd", message: "no metadata" })
+      }
+      yield* poster.warn(object, { reason: "Fine", message: "told" })
+      yield* quiet
+      assert.deepStrictEqual(
+        (yield* (yield* ApiServer).objects(events)).map(({ reason }) => reason),
+        ["Fine"]
+      )
+      assert.strictEqual(told.length, 1)
+      assert.match(told[0]!, /^Failed to post an event\. It is ignored: what was said cannot be read/)
+      yield* TestClock.adjust("1 minute")
+      yield* poster.warn(undefined, { reason: "Odd", message: "about nobody" })
+      yield* poster.warn({ kind: "Scope" } as any, { reason: "Odd", message: "no metadata" })
+      assert.strictEqual(told.length, 2)
+    }).pipe(Effect.provide(EventPoster.layer.pipe(Layer.provideMerge(api()))), Effect.provide(Logger.layer([logger])))
+  })
+
+  it.effect("a prefix of names that a server would refuse is made one that it takes", () =>
+    Effect.gen(function* () {
+      const poster = yield* EventPoster.EventPoster
+      const object = yield* ApiClient.use((client) => client.create(Scope, docs))
+      yield* poster.warn(object, { reason: "Fine", message: "told" })
+      yield* quiet
+      const [event] = yield* (yield* ApiServer).objects(events)
+      assert.match(event!.metadata.name, /^a-b-50-[0-9a-f]{16}$/)
+    }).pipe(
+      Effect.provide(EventPoster.layer.pipe(Layer.provideMerge(api()))),
+      Effect.provideService(EventPoster.Options, { namePrefix: "a/b%50/" })
+    )
   )
 })
