@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -35,6 +36,9 @@ const told = (warnings: ReadonlyArray<string>) => warnings.filter((line) => !lin
 /** In steps of ten seconds: for long times in which little happens. */
 const elapseLong = (millis: number) =>
   Effect.repeat(Effect.andThen(TestClock.adjust(10_000), quiet), { times: Math.ceil(millis / 10_000) - 1 })
+
+/** The grace, in steps of a tenth of a second: what is posted in it takes turns of the scheduler, which no step waits for. */
+const elapseGrace = Effect.repeat(Effect.andThen(TestClock.adjust(100), quiet), { times: 49 })
 
 /** Each metric of events by its attributes, as numbers. */
 const metrics = Effect.map(Metric.snapshot, (all) =>
@@ -117,6 +121,23 @@ describe("EventPoster, in an outage of ten minutes", () => {
       )
   )
 
+  it.effect("one at a time tries, after pauses that grow from a second to a minute (D17, P20)", () =>
+    world(({ end, fault, poster }) =>
+      Effect.gen(function* () {
+        const asked: Array<number> = []
+        fault.current = () =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            asked.push(now / 1_000)
+            return refused(500)
+          })
+        for (let i = 0; i < 20; i++) yield* poster.warn(object({ uid: `u${i}` }), said)
+        yield* elapse(185_000)
+        assert.deepStrictEqual(asked, [0, 0, 0, 0, 0, 0, 0, 0, 1, 3, 7, 15, 31, 63, 123, 183])
+        yield* Effect.all([end, elapse(5_000)], { concurrency: 2 })
+      })
+    )
+  )
+
   it.effect("a wall clock that is set back by an hour makes no pause longer", () =>
     world(({ fault, poster, stored }) =>
       Effect.gen(function* () {
@@ -150,7 +171,7 @@ describe("EventPoster, at its end", () => {
           yield* crowd(poster)
           yield* elapse(5_000)
           fault.current = () => undefined
-          yield* Effect.all([end, elapse(5_000)], { concurrency: 2 })
+          yield* Effect.all([end, elapseGrace], { concurrency: 2 })
           assert.deepStrictEqual([(yield* stored).length, told(warnings)], [500, []])
         })
       )
@@ -163,10 +184,10 @@ describe("EventPoster, at its end", () => {
         yield* crowd(poster)
         yield* elapse(5_000)
         const heal = Effect.andThen(
-          Effect.sleep(3_000),
+          Effect.sleep(2_000),
           Effect.sync(() => (fault.current = () => undefined))
         )
-        yield* Effect.all([end, heal, elapse(5_000)], { concurrency: 3 })
+        yield* Effect.all([end, heal, elapseGrace], { concurrency: 3 })
         assert.deepStrictEqual([(yield* stored).length, told(warnings)], [500, []])
       })
     )
@@ -178,7 +199,7 @@ describe("EventPoster, at its end", () => {
         Effect.gen(function* () {
           fault.current = unreachable
           yield* crowd(poster)
-          yield* Effect.all([end, elapse(5_000)], { concurrency: 2 })
+          yield* Effect.all([end, elapseGrace], { concurrency: 2 })
           yield* poster.warn(object({ uid: "late" }), said)
           assert.deepStrictEqual(warnings, [
             "500 events were not posted in time and are lost: create events: Unreachable: connection refused"

@@ -52,8 +52,8 @@ class Courier implements Transport {
   private readonly gate: EventGate
   private readonly clock: Clock.Clock
   private readonly count: () => void
-  /** Whether the dispatcher will look by itself for what is due. */
-  private hasAlarm = true
+  /** When the dispatcher looks by itself for what is due: at once while it is awake. */
+  private alarmAt = 0
 
   constructor(config: Config, clock: Clock.Clock, count: () => void, wake: Queue.Queue<void>, idle: Queue.Queue<void>) {
     this.config = config
@@ -82,11 +82,11 @@ class Courier implements Transport {
     this.count()
     if (this.gate.isIdle) Queue.offerUnsafe(this.idle, undefined)
     yield* this.tell
-    const { dueAt } = this.gate
+    const due = this.gate.dueAt(this.now)
     const wake = Queue.take(this.wake)
-    this.hasAlarm = dueAt !== undefined
-    yield* dueAt === undefined ? wake : Effect.timeoutOption(wake, Math.max(1, Math.ceil(dueAt - this.now)))
-    this.hasAlarm = true
+    this.alarmAt = due
+    yield* due === Infinity ? wake : Effect.timeoutOption(wake, Math.max(1, Math.ceil(due - this.now)))
+    this.alarmAt = 0
   }).pipe(
     Effect.catchDefect((defect) => {
       this.gate.die(defect, this.now)
@@ -129,8 +129,7 @@ class Courier implements Transport {
     } catch (defect) {
       this.gate.die(defect, this.now)
     }
-    if (this.gate.isDue(this.now) || (!this.hasAlarm && this.gate.dueAt !== undefined))
-      Queue.offerUnsafe(this.wake, undefined)
+    if (this.gate.isSoonerThan(this.alarmAt, this.now)) Queue.offerUnsafe(this.wake, undefined)
     if (this.gate.isIdle) Queue.offerUnsafe(this.idle, undefined)
   }
 }
