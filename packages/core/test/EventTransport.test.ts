@@ -169,10 +169,10 @@ describe("EventPoster, at its end", () => {
         Effect.gen(function* () {
           fault.current = unreachable
           yield* crowd(poster)
-          yield* elapse(5_000)
+          yield* elapse(70_000)
           fault.current = () => undefined
           yield* Effect.all([end, elapseGrace], { concurrency: 2 })
-          assert.deepStrictEqual([(yield* stored).length, told(warnings)], [500, []])
+          assert.deepStrictEqual([(yield* stored).length, told(warnings).length], [500, 1])
         })
       )
   )
@@ -279,7 +279,7 @@ describe("EventPoster, beside faults of the program", () => {
         throw new Error("disk full")
       })
       yield* over(
-        () => (posts++ < 10 ? refused(500) : Effect.succeed({})),
+        () => (posts++ < 13 ? refused(500) : Effect.succeed({})),
         logger,
         (poster) =>
           Effect.gen(function* () {
