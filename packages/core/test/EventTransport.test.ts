@@ -4,6 +4,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
@@ -209,6 +210,26 @@ describe("EventPoster, at its end", () => {
         })
       )
     )
+  )
+
+  it.effect(
+    "an operator that is interrupted, as by SIGTERM, waits for what it said like one that ends (P23, D17)",
+    () =>
+      Effect.gen(function* () {
+        let posted = 0
+        const create = () =>
+          Effect.andThen(
+            Effect.sleep(100),
+            Effect.sync(() => posted++)
+          )
+        const api = Layer.succeed(ApiClient, { create, patch: create } as unknown as ApiClient["Service"])
+        const operator = yield* EventPoster.use((poster) =>
+          Effect.forEach(Array.from({ length: 100 }), (_, i) => poster.warn(object({ uid: `u${i}` }), said))
+        ).pipe(Effect.andThen(Effect.never), Effect.provide(Layer.provide(layer, api)), Effect.forkChild)
+        yield* quiet
+        yield* Effect.all([Fiber.interrupt(operator), elapseGrace], { concurrency: 2 })
+        assert.strictEqual(posted, 100)
+      })
   )
 })
 

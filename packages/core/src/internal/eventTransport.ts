@@ -6,6 +6,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
@@ -103,7 +104,8 @@ class Courier implements Transport {
       body: () => Queue.take(this.idle),
       step: () => {}
     })
-    yield* Effect.interruptible(Effect.timeoutOption(emptied, this.config.graceMillis))
+    // In a fiber of its own: the one that ends the scope is interrupted already at a SIGTERM, and would not wait at all.
+    yield* Effect.flatMap(Effect.forkDetach(Effect.timeoutOption(emptied, this.config.graceMillis)), Fiber.await)
     this.settle(() => this.gate.end())
     yield* this.tell
   })
