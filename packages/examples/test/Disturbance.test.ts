@@ -17,8 +17,7 @@ const cluster = Layer.effectDiscard(install).pipe(
 
 describe.runIf(ControlPlane.available())("an operator on a real cluster", () => {
   layer(cluster, { timeout: 60_000, excludeTestServices: true })("of its own", (it) => {
-    // Each has an operator, a namespace and a proxy of its own, and waits more than it works.
-    describe("behind bad connections", { concurrent: true }, () => {
+    describe("behind bad connections", () => {
       it.effect.each(["FIN", "RST"] as const)(
         "whose watches end by %s goes on where they were, and misses nothing that happens meanwhile (B3, B7)",
         (how) =>
