@@ -224,7 +224,9 @@ const announce = (
   { outcome, ready, transition }: Pick<Report, "outcome" | "ready" | "transition">
 ): ReadonlyArray<Announcement> => {
   try {
-    return [...reporting({ outcome, ready, transition, ledger: pass.ledger, announced: pass.announced })]
+    return [...reporting({ outcome, ready, transition, ledger: pass.ledger, announced: pass.announced })].map(
+      ({ message, reason, type }) => ({ message, reason, type })
+    )
   } catch {
     return []
   }
