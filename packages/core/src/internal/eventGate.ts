@@ -96,7 +96,9 @@ const verdictOf = ({ reason }: ApiError): Verdict => {
   }
 }
 
-const askedBy = ({ reason }: ApiError): number => ("retryAfterMillis" in reason ? (reason.retryAfterMillis ?? 0) : 0)
+const askedBy = ({ reason }: ApiError): number =>
+  // Not a number would be a pause without an end.
+  ("retryAfterMillis" in reason && reason.retryAfterMillis) || 0
 
 export class EventGate {
   private readonly config: Config
@@ -268,7 +270,9 @@ export class EventGate {
       return this.moveHome(series)
     }
     this.config.series.giveUp(series, "refused")
-    if (!this.refusals.refuse(namespace, now)) return
+    // Where changes are refused that has been told, in words that hold for both.
+    const isTold = this.refusals.isRefusing(changesIn(namespace), now)
+    if (!this.refusals.refuse(namespace, now) || isTold) return
     const others = (isLast: boolean): string =>
       isLast ? "; more namespaces that refuse are not told of for some minutes" : ""
     this.lines.warn(
@@ -285,7 +289,7 @@ export class EventGate {
     const { namespace } = series.place
     this.config.series.leave(series, "refused")
     if (!this.refusals.refuse(changesIn(namespace), now)) return
-    const text = `Failed to post an event. It is ignored: repeats of events in namespace ${namespace} are not counted on them`
+    const text = `Failed to post an event. It is ignored: repeats of events in namespace ${namespace} are not counted on them, and new ones are dropped if they are refused too`
     this.lines.warn("refused", now, () => text, { series, error })
   }
 
