@@ -46,14 +46,11 @@ const aboutOf = ({ about, place }: Draft): Readonly<Record<string, string>> => (
 
 const millisOf = (time: unknown): number => (typeof time === "string" ? Date.parse(time) : NaN)
 
-/** Leaves room for what follows in a name of at most 253. */
-const prefixMax = 150
-
 /** What `kubectl describe` and every tool reads in full (D19). */
 export const coreV1: EventsApi = {
   resource: { group: "", version: "v1", kind: "Event", plural: "events", scope: "Namespaced" },
   // Its names are parts of a path, and nothing else (F154).
-  prefixOf: (prefix) => prefix.replace(/[/%]+/g, "-").slice(0, prefixMax),
+  prefixOf: (prefix) => prefix.replace(/[/%]+/g, "-"),
   typeOf: (type) => type,
   bodyOf: (draft) => {
     const { counted, name, place, reporter, words } = draft
@@ -85,6 +82,9 @@ const seriesOf = ({ count, lastAt }: Counted) => ({ series: { count, lastObserve
 
 /** What is not known to be harmless is a Warning, so that nobody overlooks it (D19). */
 const harmless: ReadonlySet<string> = new Set(["Normal", "Debug"])
+
+/** Leaves room for what follows in a name of at most 253. */
+const prefixMax = 150
 
 /** The newer API. A count of one is no series there, and the fields of core are refused (F151). */
 export const eventsV1: EventsApi = {
