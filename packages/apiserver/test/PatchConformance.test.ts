@@ -1,6 +1,7 @@
 /** Merge and JSON patches of a free-form object, against a real API server. */
 import { assert, describe, layer } from "@effect/vitest"
 import * as ControlPlane from "@fixpoint/testing/ControlPlane"
+import * as SharedControlPlane from "@fixpoint/testing/SharedControlPlane"
 import * as Effect from "effect/Effect"
 import { equals } from "../src/internal/json.ts"
 import { jsonPatch, mergePatch } from "../src/internal/patch.ts"
@@ -70,7 +71,7 @@ const operation = (random: Random, target: Json): Json => {
 }
 
 describe.runIf(ControlPlane.available())("patches and a real API server", () => {
-  layer(ControlPlane.layer(), { timeout: "60 seconds", excludeTestServices: true })((it) => {
+  layer(SharedControlPlane.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
     it.effect("agree on random patches (F80, F81, F82)", () =>
       Effect.gen(function* () {
         const server = RealServer.make(yield* ControlPlane.ControlPlane)

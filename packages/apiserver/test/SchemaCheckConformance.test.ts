@@ -1,6 +1,7 @@
 /** Which schemas may be served, and which objects fit them, against a real API server: a corpus of schemas with one flaw each, and of values for one schema. */
 import { assert, describe, layer } from "@effect/vitest"
 import * as ControlPlane from "@fixpoint/testing/ControlPlane"
+import * as SharedControlPlane from "@fixpoint/testing/SharedControlPlane"
 import * as Effect from "effect/Effect"
 import { applyDefaults, check, dropNulls, prune, type Schema, validate } from "../src/internal/structuralSchema.ts"
 import { mergePatch } from "../src/internal/patch.ts"
@@ -36,7 +37,7 @@ const sorted = (causes: ReadonlyArray<any> | undefined): ReadonlyArray<string> =
     .toSorted()
 
 describe.runIf(ControlPlane.available())("schemas and a real API server", () => {
-  layer(ControlPlane.layer(), { timeout: "60 seconds", excludeTestServices: true })((it) => {
+  layer(SharedControlPlane.layer, { timeout: "60 seconds", excludeTestServices: true })((it) => {
     it.effect("are refused for the same causes (F144, F145, F146)", () =>
       Effect.gen(function* () {
         const server = RealServer.make(yield* ControlPlane.ControlPlane)

@@ -69,13 +69,21 @@ const make = (
   stats: Effect.Effect<Stats>,
   resource?: Resource
 ): EventPoster["Service"] => {
+  let toldAt = -Infinity
+  // Only what slips past the types comes here, or a bug: it is lost, and told once a minute.
+  const tell = (defect: unknown): Effect.Effect<void> =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      if (now - toldAt < 60_000) return Effect.void
+      toldAt = now
+      return Effect.logWarning("Failed to post an event. It is ignored: what was said cannot be read", defect)
+    }).pipe(Effect.catchDefect(() => Effect.void))
   const say = Effect.fnUntraced(
     function* (call: PostingPolicy.EventCall) {
       const policy = yield* PostingPolicy.PostingPolicy
       const now = yield* Clock.currentTimeMillis
       for (const said of PostingPolicy.decide(policy, call)) yield* hand(said, said.at ?? now, policy)
     },
-    Effect.catchDefect((defect) => Effect.logDebug("an event could not be said", defect)),
+    Effect.catchDefect(tell),
     // It may be said inside of a pass that mirrors what it logs.
     EventLogger.unposted
   )
@@ -95,11 +103,11 @@ export interface Options {
   readonly component?: string
   /** Which of several instances reports, such as the Pod's name. Default: the component. */
   readonly instance?: string
-  /** How the names of Events begin. In events.k8s.io/v1 it is made what such a name may be: lower-case letters, digits, `-` and `.`. Default `fixpoint-`. */
+  /** How the names of Events begin; `/` and `%` become `-`. In events.k8s.io/v1 it is made what such a name may be: lower-case letters, digits, `-` and `.`. Default `fixpoint-`. */
   readonly namePrefix?: string
-  /** Events that wait at most. Default 1,000. */
+  /** Events that wait at most; 1 at least. Default 1,000. */
   readonly capacity?: number
-  /** Requests at once at most. Default 8. */
+  /** Requests at once at most; 1 at least. Default 8. */
   readonly concurrency?: number
   /** How long the end waits for what is not posted yet. Default 5 s. */
   readonly grace?: Duration.Input
@@ -127,7 +135,7 @@ const layerOf = (events: EventsApi): Layer.Layer<EventPoster, never, ApiClient> 
         ownNamespace,
         fieldManager: yield* FieldManager,
         reporter: reporterFrom(component, options.instance ?? component),
-        concurrency,
+        concurrency: concurrency >= 1 ? concurrency : 1,
         graceMillis: Duration.toMillis(grace)
       })
       const hand = (

@@ -23,6 +23,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
@@ -180,7 +181,9 @@ const start = Effect.fnUntraced(function* (
     yield* Effect.provideContext(startEngine(state, runner, workers), services)
   }
   yield* Effect.forkScoped(warnOfEventRights(poster))
-  yield* Effect.addFinalizer((exit) => Effect.andThen(drain(state, options), Scope.close(workers, exit)))
+  // In a fiber of its own: the one that ends the scope is interrupted already at a SIGTERM, and would not wait at all.
+  const drained = Effect.flatMap(Effect.forkDetach(drain(state, options)), Fiber.await)
+  yield* Effect.addFinalizer((exit) => Effect.andThen(drained, Scope.close(workers, exit)))
   return Context.add(wakes, Manager, service)
 })
 
@@ -348,7 +351,7 @@ const drain = (state: State, { grace = "30 seconds" }: Options): Effect.Effect<v
           `stopping: ${passesText(processing.length)} of ${controller.name} did not end within ${allowed}, and what is left is interrupted: ${processing.slice(0, 10).join(", ")}`
         )
     }
-  }).pipe(Effect.interruptible)
+  })
 
 const serviceOf = (state: State): Manager["Service"] => ({
   health: Effect.map(Clock.currentTimeMillis, (now) => {

@@ -14,7 +14,7 @@ export interface Subject {
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid?: string }
 }
 
-/** One object, any nesting of lists of them, or none: then nothing is posted, and it is no error (P5). */
+/** One object, any nesting of lists of them, or none: then nothing is posted, and it is no error (P5). Of more than 10,000 lists and objects the rest is passed over. */
 export type About = Subject | undefined | ReadonlyArray<About>
 
 /** A level by name, or as a number on the scale of syslog-like loggers: Debug 10, Info 20, Warn 30, Error 40, Fatal 50. */
@@ -239,7 +239,8 @@ const judge = (policy: PostingPolicy, call: EventCall): Omit<Said, "about" | "at
 }
 
 /**
- * What is posted of a call: one entry an object, none if the policy is against it or there is no object. Never throws. The action of an Event is its
+ * What is posted of a call: one entry an object, none if the policy is against it or there is no object. Throws only at what slips past the types, and at
+ * lists nested some thousands deep: the poster catches it. The action of an Event is its
  * reason unless the call names one.
  */
 export const decide = (policy: PostingPolicy, call: EventCall): ReadonlyArray<Said> => {

@@ -212,7 +212,8 @@ describe("the body of an Event", () => {
     ["-._Ä.x", "x"],
     ["p".repeat(400), "p".repeat(150)]
   ])("a name that begins with %j begins with %j in events.k8s.io/v1 (F154)", (prefix, newer) => {
-    assert.deepStrictEqual([coreV1.prefixOf(prefix), eventsV1.prefixOf(prefix)], [prefix, newer])
+    const path = prefix.replaceAll(/[/%]+/g, "-")
+    assert.deepStrictEqual([coreV1.prefixOf(prefix), eventsV1.prefixOf(prefix)], [path, newer])
   })
 
   it.prop(

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
@@ -35,6 +37,9 @@ const told = (warnings: ReadonlyArray<string>) => warnings.filter((line) => !lin
 /** In steps of ten seconds: for long times in which little happens. */
 const elapseLong = (millis: number) =>
   Effect.repeat(Effect.andThen(TestClock.adjust(10_000), quiet), { times: Math.ceil(millis / 10_000) - 1 })
+
+/** The grace, in steps of a tenth of a second: what is posted in it takes turns of the scheduler, which no step waits for. */
+const elapseGrace = Effect.repeat(Effect.andThen(TestClock.adjust(100), quiet), { times: 49 })
 
 /** Each metric of events by its attributes, as numbers. */
 const metrics = Effect.map(Metric.snapshot, (all) =>
@@ -117,6 +122,23 @@ describe("EventPoster, in an outage of ten minutes", () => {
       )
   )
 
+  it.effect("one at a time tries, after pauses that grow from a second to a minute (D17, P20)", () =>
+    world(({ end, fault, poster }) =>
+      Effect.gen(function* () {
+        const asked: Array<number> = []
+        fault.current = () =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            asked.push(now / 1_000)
+            return refused(500)
+          })
+        for (let i = 0; i < 20; i++) yield* poster.warn(object({ uid: `u${i}` }), said)
+        yield* elapse(185_000)
+        assert.deepStrictEqual(asked, [0, 0, 0, 0, 0, 0, 0, 0, 1, 3, 7, 15, 31, 63, 123, 183])
+        yield* Effect.all([end, elapse(5_000)], { concurrency: 2 })
+      })
+    )
+  )
+
   it.effect("a wall clock that is set back by an hour makes no pause longer", () =>
     world(({ fault, poster, stored }) =>
       Effect.gen(function* () {
@@ -148,10 +170,10 @@ describe("EventPoster, at its end", () => {
         Effect.gen(function* () {
           fault.current = unreachable
           yield* crowd(poster)
-          yield* elapse(5_000)
+          yield* elapse(70_000)
           fault.current = () => undefined
-          yield* Effect.all([end, elapse(5_000)], { concurrency: 2 })
-          assert.deepStrictEqual([(yield* stored).length, told(warnings)], [500, []])
+          yield* Effect.all([end, elapseGrace], { concurrency: 2 })
+          assert.deepStrictEqual([(yield* stored).length, told(warnings).length], [500, 1])
         })
       )
   )
@@ -163,10 +185,10 @@ describe("EventPoster, at its end", () => {
         yield* crowd(poster)
         yield* elapse(5_000)
         const heal = Effect.andThen(
-          Effect.sleep(3_000),
+          Effect.sleep(2_000),
           Effect.sync(() => (fault.current = () => undefined))
         )
-        yield* Effect.all([end, heal, elapse(5_000)], { concurrency: 3 })
+        yield* Effect.all([end, heal, elapseGrace], { concurrency: 3 })
         assert.deepStrictEqual([(yield* stored).length, told(warnings)], [500, []])
       })
     )
@@ -178,7 +200,7 @@ describe("EventPoster, at its end", () => {
         Effect.gen(function* () {
           fault.current = unreachable
           yield* crowd(poster)
-          yield* Effect.all([end, elapse(5_000)], { concurrency: 2 })
+          yield* Effect.all([end, elapseGrace], { concurrency: 2 })
           yield* poster.warn(object({ uid: "late" }), said)
           assert.deepStrictEqual(warnings, [
             "500 events were not posted in time and are lost: create events: Unreachable: connection refused"
@@ -188,6 +210,26 @@ describe("EventPoster, at its end", () => {
         })
       )
     )
+  )
+
+  it.effect(
+    "an operator that is interrupted, as by SIGTERM, waits for what it said like one that ends (P23, D17)",
+    () =>
+      Effect.gen(function* () {
+        let posted = 0
+        const create = () =>
+          Effect.andThen(
+            Effect.sleep(100),
+            Effect.sync(() => posted++)
+          )
+        const api = Layer.succeed(ApiClient, { create, patch: create } as unknown as ApiClient["Service"])
+        const operator = yield* EventPoster.use((poster) =>
+          Effect.forEach(Array.from({ length: 100 }), (_, i) => poster.warn(object({ uid: `u${i}` }), said))
+        ).pipe(Effect.andThen(Effect.never), Effect.provide(Layer.provide(layer, api)), Effect.forkChild)
+        yield* quiet
+        yield* Effect.all([Fiber.interrupt(operator), elapseGrace], { concurrency: 2 })
+        assert.strictEqual(posted, 100)
+      })
   )
 })
 
@@ -258,7 +300,7 @@ describe("EventPoster, beside faults of the program", () => {
         throw new Error("disk full")
       })
       yield* over(
-        () => (posts++ < 10 ? refused(500) : Effect.succeed({})),
+        () => (posts++ < 13 ? refused(500) : Effect.succeed({})),
         logger,
         (poster) =>
           Effect.gen(function* () {

@@ -554,6 +554,27 @@ describe("stop", () => {
   )
 
   it.effect(
+    "an operator that is interrupted, as by SIGTERM, waits for its passes like one that ends (B92, X17)",
+    () => {
+      const lines: Array<string> = []
+      return Effect.gen(function* () {
+        const api = yield* ApiClient
+        const ends: Array<string> = []
+        yield* api.create(Scope, docs)
+        const operator = yield* Effect.forkChild(Manager.run([slow(2_000, ends)]))
+        yield* Effect.repeat(quiet, { times: 3 })
+        const stopping = yield* Effect.forkChild(Fiber.interrupt(operator))
+        yield* quiet
+        yield* TestClock.adjust("2 seconds")
+        yield* Fiber.join(stopping)
+        assert.deepStrictEqual(ends, ["Success"])
+        assert.strictEqual(ready(yield* api.get(Scope, refTo(docs))), "True Synced")
+        assert.include(lines, "Info stopping: 1 pass may take 30s to end")
+      }).pipe(Effect.provide([world(), logged(lines)]))
+    }
+  )
+
+  it.effect(
     "past the grace the step is interrupted, its clean-up runs, nothing is recorded, and the log says for whom it waited (B92, D2, X17)",
     () => {
       const lines: Array<string> = []

@@ -448,6 +448,8 @@ describe("Reporting", () => {
   it("a reporting that throws says nothing and breaks nothing", () => {
     const settlement = settle(facts({ exit: Exit.fail(new Temporary({})), reporting: () => assert.fail("mine") }))
     assert.deepStrictEqual([told(settlement), settlement.outcome], [[], "Temporary"])
+    const holes = settle(facts({ exit: Exit.fail(new Temporary({})), reporting: () => [undefined as any] }))
+    assert.deepStrictEqual([told(holes), holes.outcome], [[], "Temporary"])
   })
 
   it("a long ledger is told in one line of bounded length", () => {

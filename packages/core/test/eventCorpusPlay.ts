@@ -133,8 +133,8 @@ export const expected = ({ call, end, says }: Row): ReadonlyArray<Told> => {
 
 /** The same row as it ends through events.k8s.io/v1: Debug is Normal there, and all else that is not Normal is a Warning (D19). */
 export const newer = (row: Row): Row => {
-  const end = row.newer ?? row.end
-  if (!("stored" in end)) return { ...row, end }
+  const { end } = row
+  if (!("stored" in end)) return row
   const told = expected({ ...row, end }).map((one, i) => ({
     ...end.stored[i],
     type: one.type === "Normal" || one.type === "Debug" ? "Normal" : "Warning"

@@ -73,6 +73,7 @@ export class Play {
   readonly lines: Array<Line & { readonly at: number }> = []
   private readonly concurrency: number
   private flights: Array<Flight> = []
+  private alarmAt = 0
 
   constructor(options: { readonly capacity?: number; readonly concurrency?: number } = {}) {
     const { capacity = 1_000, concurrency = 8 } = options
@@ -94,18 +95,18 @@ export class Play {
     const before = this.room
     this.gate.say(sayingOf(some, this.now), this.now)
     this.check(before)
-    this.send()
+    this.wake()
   }
 
   hurry(): void {
     this.gate.hurry()
-    this.send()
+    this.turn()
   }
 
   end(): void {
     this.gate.end()
     this.flights = []
-    this.send()
+    this.turn()
   }
 
   /** Lets time pass; what is due at its end is done. */
@@ -113,15 +114,23 @@ export class Play {
     const end = this.now + millis
     for (let steps = 0; ; steps++) {
       assert.isBelow(steps, 20_000, "it spins")
-      this.send()
-      const due = this.gate.dueAt
-      const at = Math.min(...this.flights.map((flight) => flight.at), due === undefined ? Infinity : due)
+      const at = Math.min(...this.flights.map((flight) => flight.at), this.alarmAt)
       if (at > end) break
       this.now = Math.max(this.now, at)
+      if (this.alarmAt <= this.now) this.turn()
       this.land()
     }
     this.now = end
+  }
+
+  /** As the dispatcher does: it looks when it is called, or when its alarm rings. */
+  private turn(): void {
     this.send()
+    this.alarmAt = this.gate.dueAt(this.now)
+  }
+
+  private wake(): void {
+    if (this.gate.isSoonerThan(this.alarmAt, this.now)) this.turn()
   }
 
   private get lanes() {
@@ -156,6 +165,7 @@ export class Play {
       this.gate.answered(delivery, outcome, this.now)
       this.check(before)
     }
+    this.wake()
   }
 
   /** What holds after every step (D17). */

@@ -11,11 +11,17 @@ import { ApiClient } from "../src/ApiClient.ts"
 import * as Kind from "../src/Kind.ts"
 import { crds, namespaces } from "./world.ts"
 
-export const real = Layer.unwrap(
+const client = Layer.unwrap(
   Effect.map(ControlPlane.ControlPlane, ({ ca, token, url }) =>
     Kubernetes.layerWith({ server: url, ca, token: Redacted.make(token) })
   )
-).pipe(Layer.provideMerge(SharedControlPlane.layer))
+)
+
+/** One server for all who use it, beside each other. */
+export const real = client.pipe(Layer.provideMerge(SharedControlPlane.layer))
+
+/** A server of one's own, for who looks at namespaces that others use too. */
+export const alone = client.pipe(Layer.provideMerge(ControlPlane.layer()))
 
 /** Looks every 50 ms, for four minutes at most. */
 export const until = <E, R>(holds: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>

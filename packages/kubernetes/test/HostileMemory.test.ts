@@ -41,7 +41,8 @@ const readBy = (url: string, seconds: number) =>
 /** As fast as the client reads. */
 const flood = ({ socket, write }: Visit, bytes: Buffer): void => {
   const more = (): void => {
-    while (!socket.destroyed && socket.writableLength < 4 * 1024 * 1024) write(bytes)
+    // A client that has ended its side leaves a socket that is not destroyed yet, and takes nothing more.
+    while (!socket.destroyed && socket.writable && socket.writableLength < 4 * 1024 * 1024) write(bytes)
   }
   socket.on("drain", more)
   more()

@@ -1,5 +1,5 @@
 /** An operator whose passes all fail, as a program that does what its parent orders: see `orders.ts`. */
-import { readFileSync } from "node:fs"
+import * as fs from "node:fs"
 import * as Controller from "@fixpoint/core/Controller"
 import * as EventPoster from "@fixpoint/core/EventPoster"
 import * as Manager from "@fixpoint/core/Manager"
@@ -44,6 +44,18 @@ const operatorLogger = Logger.make<unknown, void>((options) => {
 
 // Passes, timed from taken to settled
 
+const schedule = fs.openSync("/proc/self/schedstat", "r")
+const text = Buffer.alloc(128)
+
+/** How long the main thread has waited for a processor that other programs had. */
+const starvedMillis = (): number => {
+  const bytes = fs.readSync(schedule, text, 0, text.length, 0)
+  return Number(text.toString("latin1", 0, bytes).split(" ", 2)[1]) / 1e6
+}
+
+/** Time as this process has it: it stands still while it could run and has no processor. */
+const ownMillis = (): number => performance.now() - starvedMillis()
+
 const begun = new Map<string, number>()
 let settled = 0
 const millis: ByPass<Array<number>> = { steady: [], changing: [] }
@@ -53,7 +65,7 @@ const timed = Layer.effect(
   Effect.map(Layer.build(Layer.fresh(WorkQueues.layer)), (built) => {
     const queues = Context.get(built, WorkQueues.WorkQueues)
     const began = <M>(taken: WorkQueues.Taken<M> | undefined): WorkQueues.Taken<M> | undefined => {
-      if (taken !== undefined) begun.set(taken.key, performance.now())
+      if (taken !== undefined) begun.set(taken.key, ownMillis())
       return taken
     }
     return {
@@ -65,7 +77,7 @@ const timed = Layer.effect(
 )
 
 const onSettled = ({ ref }: Manager.Settled): void => {
-  const now = performance.now()
+  const now = ownMillis()
   settled++
   millis[ref.name.startsWith("changing") ? "changing" : "steady"].push(
     now - (begun.get(`${ref.namespace}/${ref.name}`) ?? Number.NaN)
@@ -126,9 +138,6 @@ const atRest = Effect.gen(function* () {
   }
 })
 
-/** How long the main thread has waited for a processor. */
-const starvedMillis = (): number => Number(readFileSync("/proc/self/schedstat", "utf8").split(" ")[1]) / 1e6
-
 const run = Effect.fnUntraced(function* (order: Extract<Order, { readonly _tag: "run" }>) {
   millis.steady.length = 0
   millis.changing.length = 0
@@ -167,7 +176,8 @@ const sampled = Effect.flatMap(EventPoster.EventPoster, ({ stats }) =>
 )
 
 const look = Effect.fnUntraced(function* (collect: boolean) {
-  if (collect) for (let i = 0; i < 3; i++) globalThis.gc?.()
+  // As the machine does when memory is short: or what V8 keeps for later, tens of MiB by chance, is taken for what is held.
+  if (collect) globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" })
   const { dropped, inFlight, waiting } = yield* sampled
   const { heapUsed, rss } = process.memoryUsage()
   const mib = (bytes: number): number => bytes / 2 ** 20

@@ -27,7 +27,7 @@ export type Order =
   | { readonly _tag: "flood"; readonly count: number }
   | { readonly _tag: "end" }
 
-/** Milliseconds of each pass, from taken to settled. */
+/** Milliseconds of each pass, from taken to settled, less what the operator waited for a processor that other programs had. */
 export interface Ran {
   readonly _tag: "ran"
   readonly passes: ByPass<Float64Array>

@@ -131,14 +131,14 @@ interface Wanted {
 /** Older than every object: an apply that bears it makes an object, or is refused where there is one already (F71, F88). */
 const beforeAll = "1"
 
-/** Makes the child as wanted over what is known of it; "taken" if there was to be none, and there is. */
+/** Makes the child as wanted over what is known of it; "otherwise" if the server knows otherwise: one where there was to be none, or none or another one. */
 const applyOver = Effect.fnUntraced(function* (
   { api, cache, manager, onWrite, ownerLives, resource }: Target,
   owner: KubeObject,
   { body, ref }: Wanted,
   live: KubeObject | undefined,
   conflicts: Conflicts
-): Effect.fn.Return<Applied | "taken", NotReady | Temporary | Fatal> {
+): Effect.fn.Return<Applied | "otherwise", NotReady | Temporary | Fatal> {
   const objected = live === undefined ? undefined : objection(owner, resource, live)
   if (objected !== undefined) return yield* objected
   if (live !== undefined && (isApplied(live, body, manager, undefined) || sentFor.get(live) === JSON.stringify(body)))
@@ -157,7 +157,8 @@ const applyOver = Effect.fnUntraced(function* (
   if (Result.isFailure(answer) && conflicts === "repair-edits" && onlyEdits(answer.failure)) answer = yield* send(true)
   if (Result.isFailure(answer)) {
     const isTaken = live === undefined && "code" in answer.failure.reason && answer.failure.reason.code === 409
-    return isTaken ? "taken" : yield* toFailure(answer.failure, resource, ref)
+    const isStale = live !== undefined && (isConflict(answer.failure) || isReplaced(answer.failure))
+    return isTaken || isStale ? "otherwise" : yield* toFailure(answer.failure, resource, ref)
   }
   const object = answer.success
   cache.fold(object)
@@ -192,14 +193,19 @@ export const applyChild = Effect.fnUntraced(function* (
   const ref: ObjectRef = { namespace: child.metadata?.namespace, name: child.metadata?.name ?? "" }
   const wanted = { ref, body: applyBody(child) }
   const first = yield* applyOver(target, owner, wanted, target.cache.get(ref), conflicts)
-  if (first !== "taken") return first
-  // Somebody made it before the cache heard of it, or an answer of ours was lost: whose it is must be known first (B62).
+  if (first !== "otherwise") return first
+  // Somebody made it before the cache heard of it, or an answer of ours was lost: whose it is must be known first (B62). Or it is gone or was made anew, and its
+  // watch does not tell: run after run on the same cache would meet the same answer.
   const found = yield* Effect.mapError(present(target, ref), fromApiError)
   const second = yield* applyOver(target, owner, wanted, found, conflicts)
-  if (second !== "taken") return second
+  if (second !== "otherwise") return second
   const message = `${target.resource.kind} ${formatRef(ref)} comes and goes`
   return yield* new Temporary({ reason: "Conflict", message })
 })
+
+/** Another uid answers as an invalid change of an immutable field (F76): the child was replaced under us. */
+const isReplaced = ({ reason }: ApiError): boolean =>
+  reason._tag === "Invalid" && reason.causes.some((cause) => cause.field === "metadata.uid")
 
 const toFailure = (error: ApiError, resource: Resource, ref: ObjectRef): Temporary => {
   if (error.reason._tag === "ApplyConflict")
@@ -209,10 +215,6 @@ const toFailure = (error: ApiError, resource: Resource, ref: ObjectRef): Tempora
       message: `${resource.kind} ${formatRef(ref)}: another manager applies the same fields: ${describeConflict(error)}`,
       cause: error
     })
-  // Another uid answers as an invalid change of an immutable field (F76): the child was replaced under us.
-  const replaced =
-    error.reason._tag === "Invalid" && error.reason.causes.some((cause) => cause.field === "metadata.uid")
-  if (replaced) return new Temporary({ reason: "Conflict", cause: error })
   return fromApiError(error)
 }
 

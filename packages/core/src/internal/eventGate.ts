@@ -96,7 +96,9 @@ const verdictOf = ({ reason }: ApiError): Verdict => {
   }
 }
 
-const askedBy = ({ reason }: ApiError): number => ("retryAfterMillis" in reason ? (reason.retryAfterMillis ?? 0) : 0)
+const askedBy = ({ reason }: ApiError): number =>
+  // Not a number would be a pause without an end.
+  ("retryAfterMillis" in reason && reason.retryAfterMillis) || 0
 
 export class EventGate {
   private readonly config: Config
@@ -109,7 +111,8 @@ export class EventGate {
   /** Drops for want of room of which no line has told the number. */
   private crowded = 0
   private crowdedSeen = 0
-  private lastError: ApiError | undefined
+  /** What the server last answered to an Event that then waited on. */
+  private lastFailure = ""
 
   constructor(config: Config) {
     this.config = config
@@ -136,19 +139,16 @@ export class EventGate {
     this.watchOverflow(now)
   }
 
-  /** Whether something might be sent or told at once. */
-  isDue(now: number): boolean {
-    return !this.lines.isEmpty || (this.hasRoom && this.outage.mayAsk(now))
+  /** Whether one who looks again at `alarmAt` should look now: something might be sent or told at once, or sooner than then. */
+  isSoonerThan(alarmAt: number, now: number): boolean {
+    return !this.lines.isEmpty || (this.hasRoom && this.outage.mayAsk(now)) || this.dueAt(now) < alarmAt
   }
 
-  /** When something may be sent, if nothing is said or answered before; undefined: not before. */
-  get dueAt(): number | undefined {
-    if (!this.hasRoom) return undefined
-    if (this.outage.isClosed) return this.outage.dueAt
-    return Math.max(
-      this.outage.dueAt,
-      this.config.series.earliest((one) => this.outage.restsUntil(one))
-    )
+  /** When something may be sent, if nothing is said or answered before; `Infinity`: not before. */
+  dueAt(now: number): number {
+    if (!this.hasRoom) return Infinity
+    const { dueAt, isClosed } = this.outage
+    return isClosed || now < dueAt ? dueAt : this.config.series.earliest((one) => this.outage.restsUntil(one))
   }
 
   /** The next to send, if one may be sent now. */
@@ -200,7 +200,7 @@ export class EventGate {
     const left = series.totals.dropped.shutdown - before
     if (left + this.crowded === 0) return
     const many = this.crowded === 0 ? "" : `, and ${this.crowded} were dropped before, because too many waited`
-    const why = this.outage.isFailing && this.lastError !== undefined ? `: ${this.lastError.message}` : ""
+    const why = this.outage.isFailing ? `: ${this.lastFailure}` : ""
     this.lines.add({ level: "Warn", text: `${left} events were not posted in time and are lost${many}${why}` })
   }
 
@@ -234,7 +234,7 @@ export class EventGate {
   private fail({ attempt, series }: Delivery, error: ApiError, now: number): void {
     const verdict = verdictOf(error)
     if (verdict === "event" || verdict === "either" || verdict === "server") {
-      this.lastError = error
+      this.lastFailure = error.message
       const { isHopeless, isNews } = this.outage.fail(series, attempt, verdict, askedBy(error), now)
       if (isHopeless) this.giveUp(series, "failed", error, now)
       else this.config.series.putBack(series)
@@ -270,7 +270,9 @@ export class EventGate {
       return this.moveHome(series)
     }
     this.config.series.giveUp(series, "refused")
-    if (!this.refusals.refuse(namespace, now)) return
+    // Where changes are refused that has been told, in words that hold for both.
+    const isTold = this.refusals.isRefusing(changesIn(namespace), now)
+    if (!this.refusals.refuse(namespace, now) || isTold) return
     const others = (isLast: boolean): string =>
       isLast ? "; more namespaces that refuse are not told of for some minutes" : ""
     this.lines.warn(
@@ -287,7 +289,7 @@ export class EventGate {
     const { namespace } = series.place
     this.config.series.leave(series, "refused")
     if (!this.refusals.refuse(changesIn(namespace), now)) return
-    const text = `Failed to post an event. It is ignored: repeats of events in namespace ${namespace} are not counted on them`
+    const text = `Failed to post an event. It is ignored: repeats of events in namespace ${namespace} are not counted on them, and new ones are dropped if they are refused too`
     this.lines.warn("refused", now, () => text, { series, error })
   }
 

@@ -16,6 +16,10 @@ export interface Config {
   readonly reporter: Reporter
 }
 
+/** Another operator that says the same of the same object has an Event of its own. */
+const nameFrom = ({ namePrefix, reporter }: Config, id: string): string =>
+  nameOf(namePrefix, `${reporter.component} ${id}`)
+
 /** A request that takes longer is given up. */
 const requestMillis = 10_000
 
@@ -23,7 +27,7 @@ const silent = (config: Config, series: Series): ApiError =>
   new ApiError({
     verb: "create",
     resource: formatResource(config.events.resource),
-    ref: { namespace: series.place.namespace, name: nameOf(config.namePrefix, series.id) },
+    ref: { namespace: series.place.namespace, name: nameFrom(config, series.id) },
     reason: { _tag: "Unreachable", message: `no answer within ${requestMillis / 1_000} s` }
   })
 
@@ -38,7 +42,7 @@ const post = Effect.fnUntraced(function* (config: Config, series: Series): Effec
   const { api, events, fieldManager } = config
   const { namespace } = series.place
   const { count } = series
-  if (series.posted === undefined) return yield* create(config, series, nameOf(config.namePrefix, series.id))
+  if (series.posted === undefined) return yield* create(config, series, nameFrom(config, series.id))
   const { name } = series.posted
   if (count <= series.posted.count) return { name, count }
   const patched = yield* Effect.result(
@@ -80,7 +84,7 @@ const create = Effect.fnUntraced(function* (
   const told = events.countedOf(present)
   // Of long ago, or of the other API. The next name follows from it, so that a later start finds the Event that begins here.
   if (told === undefined || !isContinued(told, series))
-    return yield* create(config, series, `${name}-${Math.trunc(told?.lastAt ?? 0).toString(16)}`)
+    return yield* create(config, series, nameFrom(config, `${name} ${told?.lastAt ?? 0}`))
   // The same first time: this very saying, of which the answer was lost.
   if (!isSame(told, series)) series.count += told.count
   series.posted = { name, count: told.count }

@@ -85,7 +85,7 @@ export class EventSeries {
   private serial = 0
 
   constructor(capacity: number) {
-    this.capacity = Math.max(1, capacity)
+    this.capacity = capacity >= 1 ? capacity : 1
   }
 
   /** Events that wait. */

@@ -6,6 +6,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
@@ -52,8 +53,8 @@ class Courier implements Transport {
   private readonly gate: EventGate
   private readonly clock: Clock.Clock
   private readonly count: () => void
-  /** Whether the dispatcher will look by itself for what is due. */
-  private hasAlarm = true
+  /** When the dispatcher looks by itself for what is due: at once while it is awake. */
+  private alarmAt = 0
 
   constructor(config: Config, clock: Clock.Clock, count: () => void, wake: Queue.Queue<void>, idle: Queue.Queue<void>) {
     this.config = config
@@ -82,11 +83,11 @@ class Courier implements Transport {
     this.count()
     if (this.gate.isIdle) Queue.offerUnsafe(this.idle, undefined)
     yield* this.tell
-    const { dueAt } = this.gate
+    const due = this.gate.dueAt(this.now)
     const wake = Queue.take(this.wake)
-    this.hasAlarm = dueAt !== undefined
-    yield* dueAt === undefined ? wake : Effect.timeoutOption(wake, Math.max(1, Math.ceil(dueAt - this.now)))
-    this.hasAlarm = true
+    this.alarmAt = due
+    yield* due === Infinity ? wake : Effect.timeoutOption(wake, Math.max(1, Math.ceil(due - this.now)))
+    this.alarmAt = 0
   }).pipe(
     Effect.catchDefect((defect) => {
       this.gate.die(defect, this.now)
@@ -103,7 +104,8 @@ class Courier implements Transport {
       body: () => Queue.take(this.idle),
       step: () => {}
     })
-    yield* Effect.interruptible(Effect.timeoutOption(emptied, this.config.graceMillis))
+    // In a fiber of its own: the one that ends the scope is interrupted already at a SIGTERM, and would not wait at all.
+    yield* Effect.flatMap(Effect.forkDetach(Effect.timeoutOption(emptied, this.config.graceMillis)), Fiber.await)
     this.settle(() => this.gate.end())
     yield* this.tell
   })
@@ -129,8 +131,7 @@ class Courier implements Transport {
     } catch (defect) {
       this.gate.die(defect, this.now)
     }
-    if (this.gate.isDue(this.now) || (!this.hasAlarm && this.gate.dueAt !== undefined))
-      Queue.offerUnsafe(this.wake, undefined)
+    if (this.gate.isSoonerThan(this.alarmAt, this.now)) Queue.offerUnsafe(this.wake, undefined)
     if (this.gate.isIdle) Queue.offerUnsafe(this.idle, undefined)
   }
 }

@@ -49,7 +49,8 @@ const millisOf = (time: unknown): number => (typeof time === "string" ? Date.par
 /** What `kubectl describe` and every tool reads in full (D19). */
 export const coreV1: EventsApi = {
   resource: { group: "", version: "v1", kind: "Event", plural: "events", scope: "Namespaced" },
-  prefixOf: (prefix) => prefix,
+  // Its names are parts of a path, and nothing else (F154).
+  prefixOf: (prefix) => prefix.replace(/[/%]+/g, "-"),
   typeOf: (type) => type,
   bodyOf: (draft) => {
     const { counted, name, place, reporter, words } = draft

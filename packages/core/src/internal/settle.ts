@@ -225,7 +225,9 @@ const announce = (
   { outcome, ready, transition }: Pick<Report, "outcome" | "ready" | "transition">
 ): ReadonlyArray<Announcement> => {
   try {
-    return [...reporting({ outcome, ready, transition, ledger: pass.ledger, announced: pass.announced, persisted })]
+    return [
+      ...reporting({ outcome, ready, transition, ledger: pass.ledger, announced: pass.announced, persisted })
+    ].map(({ message, reason, type }) => ({ message, reason, type }))
   } catch {
     return []
   }
