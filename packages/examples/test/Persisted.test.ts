@@ -1,6 +1,8 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as TestClock from "effect/testing/TestClock"
 import { outage, stories } from "./persistedStory.ts"
 import {
   createRole,
@@ -9,13 +11,18 @@ import {
   edit,
   embedded,
   noTrouble,
+  pass,
   quiet,
   remove,
+  rows,
+  said,
   start,
   told,
   world
 } from "./persistedWorld.ts"
+import { memory } from "./world.ts"
 import { Role, Scope } from "../src/access/kinds.ts"
+import * as Database from "../src/access/persisted/Database.ts"
 
 // The first of them starts the database, which takes seconds of CPU.
 describe("the access operator in persisted mode, in memory", { timeout: 240_000 }, () => {
@@ -29,6 +36,37 @@ describe("the access operator in persisted mode, in memory", { timeout: 240_000 
       Effect.provide(world(embedded(trouble)))
     )
   })
+
+  it.effect("a database in a folder has its rows after a restart, and nothing is written or told anew (K14)", () =>
+    Effect.gen(function* () {
+      const folder = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "fixpoint-records-"))),
+        (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+      )
+      const life = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+        effect.pipe(Effect.scoped, Effect.provide(Database.layerEmbedded(join(folder, "data")), { local: true }))
+      const first = yield* life(
+        Effect.gen(function* () {
+          const operator = yield* start
+          yield* createScope("docs")
+          yield* createRole("editor")
+          yield* quiet(operator)
+          return [yield* rows, yield* said]
+        })
+      )
+      assert.strictEqual(first[0]!.length, 2)
+      const second = life(
+        Effect.gen(function* () {
+          const before = yield* rows
+          const operator = yield* start
+          yield* quiet(operator)
+          assert.deepStrictEqual([before, yield* rows], [first[0], first[0]])
+          return [before, yield* said]
+        })
+      )
+      assert.deepStrictEqual(yield* second, first)
+    }).pipe(Effect.provide(memory()))
+  )
 
   it.effect.each([true, "lost"] as const)(
     "whichever statement fails, unheard or after it was done, rows and objects agree in the end: %s",
@@ -49,7 +87,7 @@ const hitLife = (kind: true | "lost", hit: number) => {
   const life = Effect.gen(function* () {
     trouble.hits = () => seen++ === hit && kind
     const operator = yield* start
-    const rest = Effect.andThen(TestClock.adjust("20 seconds"), quiet(operator))
+    const rest = pass(operator, 20)
     yield* createScope("docs")
     yield* createRole("editor", { externalName: "editors" })
     yield* quiet(operator)
