@@ -72,6 +72,13 @@ export const stories: Readonly<Record<string, Story>> = {
         )
       )
       assert.deepStrictEqual(yield* counts, [0, 1])
+      yield* edit(Role, "editor", { scope: "nowhere" })
+      yield* quiet(operator)
+      assert.deepStrictEqual(yield* rows, ["Scope docs of ada, grace", "Scope wiki of "])
+      assert.deepStrictEqual(yield* counts, [0, 0])
+      yield* edit(Role, "editor", { scope: "wiki" })
+      yield* quiet(operator)
+      assert.deepStrictEqual(yield* counts, [0, 1])
       yield* remove(Role, "editor")
       yield* quiet(operator)
       assert.deepStrictEqual(yield* told, ["Scope docs: True Synced", "Scope wiki: True Synced"])
@@ -79,7 +86,7 @@ export const stories: Readonly<Record<string, Story>> = {
       assert.deepStrictEqual(yield* counts, [0, 0])
       assert.includeMembers(
         [...(yield* said)],
-        ["Normal Created Role editor (1)", "Normal Updated Role editor (1)", "Normal Deleted Role editor (1)"]
+        ["Normal Created Role editor (1)", "Normal Updated Role editor (2)", "Normal Deleted Role editor (1)"]
       )
     }),
 
@@ -87,12 +94,13 @@ export const stories: Readonly<Record<string, Story>> = {
     Effect.gen(function* () {
       const operator = yield* start
       yield* createScope("docs")
+      yield* createScope("wiki")
       yield* createRole("first", { externalName: "editors" })
       yield* quiet(operator)
-      yield* createRole("second", { externalName: "editors" })
-      yield* createRole("third", { externalName: "editors" })
+      yield* createRole("second", { scope: "wiki", externalName: "editors" })
+      yield* createRole("third", { scope: "wiki", externalName: "editors" })
       yield* quiet(operator)
-      assert.deepStrictEqual((yield* told).slice(1), [
+      assert.deepStrictEqual((yield* told).slice(2), [
         "Role first: True Synced",
         "Role second: False NameTaken",
         "Role third: False NameTaken"
@@ -101,12 +109,23 @@ export const stories: Readonly<Record<string, Story>> = {
       const before = operator.passes.length
       yield* pass(operator, 5)
       assert.strictEqual(operator.passes.length, before)
+      // Who waits for a Scope waits for no name: nobody goes on waking it.
+      yield* remove(AccessScope, "wiki")
+      yield* edit(Role, "first", { externalName: "others" })
+      yield* quiet(operator)
+      const alone = operator.passes.length
+      yield* pass(operator, 5)
+      assert.strictEqual(operator.passes.length, alone)
+      yield* edit(Role, "first", { externalName: "editors" })
+      yield* quiet(operator)
+      yield* createScope("wiki")
+      yield* quiet(operator)
       // Renamed, the name is free: one of the two gets it, and nobody else is told anything.
       yield* edit(Role, "first", { externalName: "chiefs" })
       yield* quiet(operator)
       const after = yield* told
       assert.sameMembers(
-        after.slice(2).map((line) => line.split(": ")[1]!),
+        after.slice(3).map((line) => line.split(": ")[1]!),
         ["True Synced", "False NameTaken"]
       )
       const winner = after.find((line) => /(second|third): True/.test(line))!.split(/[ :]/)[1]!
