@@ -25,7 +25,7 @@ import { Role, Scope } from "../src/access/kinds.ts"
 import * as Database from "../src/access/persisted/Database.ts"
 
 // The first of them starts the database, which takes seconds of CPU.
-describe("the access operator in persisted mode, in memory", { timeout: 240_000 }, () => {
+describe("the access operator in persisted mode, in memory", { timeout: 600_000 }, () => {
   for (const [name, story] of Object.entries(stories))
     it.effect(name, () => story.pipe(Effect.provide(world(embedded(noTrouble())))))
 

@@ -27,7 +27,7 @@ type Story = Effect.Effect<void, unknown, ApiClient | ApiServer | SqlClient.SqlC
 const agree = Effect.flatMap(disagreements, (faults) => Effect.sync(() => assert.deepStrictEqual(faults, [])))
 
 /** Takes the finalizers off by hand and deletes: the operator never hears of it. */
-const vanish = (kind: typeof Role | typeof AccessScope, name: string) =>
+export const vanish = (kind: typeof Role | typeof AccessScope, name: string) =>
   ApiClient.use((api) =>
     Effect.andThen(
       api.patch(kind, at(name), { type: "merge", body: { metadata: { finalizers: [] } } }, { fieldManager: "user" }),

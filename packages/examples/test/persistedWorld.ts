@@ -45,9 +45,9 @@ const troubled =
 export const embedded = (trouble: Trouble): Layer.Layer<SqlClient.SqlClient, Database.DatabaseError> =>
   Layer.unwrap(
     Effect.promise(async () => {
-      shared ??= PGlite.create()
-      const database = await shared
-      await database.exec("drop schema public cascade; create schema public")
+      const isFirst = shared === undefined
+      const database = await (shared ??= PGlite.create())
+      if (!isFirst) await database.exec("truncate scopes, roles, claims")
       return Database.prepared(Database.layerQuery(troubled(Database.queryOf(database), trouble)))
     })
   )
@@ -58,10 +58,10 @@ export const world = <E>(database: Layer.Layer<SqlClient.SqlClient, E>) => Layer
 const controllers = [persistedRoles, persistedScopes] as const
 
 /** Starts the operator; it runs until it is stopped, or the test's scope ends. */
-export const start = Effect.gen(function* () {
+export const startWith = Effect.fnUntraced(function* (grace: "1 millis" | "30 seconds") {
   const passes: Array<string> = []
   const scope = yield* Scope.fork(yield* Effect.scope)
-  const operator = Manager.layer(controllers).pipe(
+  const operator = Manager.layer(controllers, { grace }).pipe(
     Layer.provide(
       Layer.succeed(Manager.OnSettled, ({ kind, outcome, reason, ref }) => {
         passes.push(`${kind.kind} ${ref.name}: ${outcome} ${reason}`)
@@ -72,6 +72,8 @@ export const start = Effect.gen(function* () {
   const wakes = yield* Layer.buildWithScope(operator, scope)
   return { passes, wakes, stop: Scope.close(scope, Exit.void) }
 })
+
+export const start = startWith("30 seconds")
 
 export type Operator = Effect.Success<typeof start>
 
