@@ -1,7 +1,7 @@
 /**
  * The operator in persisted mode: Scopes and Roles are rows of a database, and nothing is made in the cluster.
  *
- * The two wake each other, and come to rest: a Scope wakes the Roles that have no row in it, and a Role its Scope when its row has changed.
+ * The two wake each other, and come to rest: a Scope wakes the Roles that wait for it, and a Role its Scope when its row has changed.
  */
 import * as Controller from "@fixpoint/core/Controller"
 import * as Watch from "@fixpoint/core/Watch"

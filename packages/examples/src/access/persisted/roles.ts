@@ -60,22 +60,27 @@ const store = (role: Role, scopeUid: string) => {
   )
 }
 
+/** Without its Scope the Role has no row, and waits. Unless the Scope came meanwhile: its uid. */
+const awaitScope = (role: Role) =>
+  Effect.gen(function* () {
+    yield* forget(role.metadata.uid)
+    yield* claim(role, { scope: role.spec.scope })
+    const { wanted } = yield* lookUp(role)
+    return wanted ?? (yield* scopeNotFound(role))
+  })
+
 const upsert = (role: Role) =>
   Effect.gen(function* () {
     const { namespace, uid } = role.metadata
     const { held, wanted } = yield* lookUp(role)
-    if (wanted === null) {
-      yield* forget(uid)
-      return yield* scopeNotFound(role)
-    }
-    const isChanged = yield* store(role, wanted)
+    const isChanged = yield* store(role, wanted ?? (yield* awaitScope(role)))
     yield* disclaim(uid)
     yield* wakeClaimants
     // They count their Roles.
     if (isChanged) yield* tellScopes(namespace, [held, role.spec.scope])
   }).pipe(asked)
 
-/** The Role has no row any more, and waits for no name. */
+/** The Role has no row any more, and waits for nothing. */
 const forget = (uid: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -104,7 +109,7 @@ const onConflict = (role: Role) =>
   Effect.gen(function* () {
     for (const other of yield* others(role)) if (!(yield* lives(Role, other))) yield* forget(other.uid)
     const externalName = externalNameOf(role)
-    yield* claim(role, externalName)
+    yield* claim(role, { externalName })
     const [owner] = yield* others(role)
     if (owner !== undefined)
       return yield* new NotReady({

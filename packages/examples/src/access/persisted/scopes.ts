@@ -1,4 +1,4 @@
-/** The Scope's reconciler: its row, and the Roles that wait for it. */
+/** The Scope's reconciler: its row, how many Roles have one in it, and the Roles that wait for it. */
 import { ApiClient } from "@fixpoint/core/ApiClient"
 import type { ApiError } from "@fixpoint/core/ApiError"
 import * as Cached from "@fixpoint/core/Cached"
@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { Role, Scope } from "../kinds.ts"
 import { asked } from "./Database.ts"
-import { wakeClaimants } from "./claims.ts"
+import { wakeClaimants, wakeWaiting } from "./claims.ts"
 
 /** On every object before it has a row. */
 export const finalizer = "access.example.com/record"
@@ -27,29 +27,33 @@ export const lives = (
     Effect.catchReason("ApiError", "NotFound", () => Effect.succeed(false))
   )
 
-/** The Roles that name the Scope, whether they have a row or not. */
-const rolesNaming = ({ name, namespace }: ObjectRef) =>
-  Effect.map(Cached.list(Role, { namespace }), (roles) => roles.filter(({ spec }) => spec.scope === name))
+/** Wakes the Roles that name the Scope, whether they have a row or not. */
+const wakeRoles = ({ name, namespace }: ObjectRef) =>
+  Effect.flatMap(Cached.list(Role, { namespace }), (roles) =>
+    Effect.forEach(
+      roles.filter(({ spec }) => spec.scope === name),
+      ({ metadata }) => Wake.enqueue(Role, metadata),
+      { discard: true }
+    )
+  )
 
-const wake = (roles: ReadonlyArray<Role>) =>
-  Effect.forEach(roles, ({ metadata }) => Wake.enqueue(Role, metadata), { discard: true })
-
-const upsert = ({ metadata: { name, namespace, uid }, spec }: Scope) =>
+const upsert = (scope: Scope) =>
   Effect.gen(function* () {
+    const { metadata, spec } = scope
+    const { name, namespace, uid } = metadata
     const sql = yield* SqlClient.SqlClient
     yield* sql`
       insert into scopes (uid, namespace, name, members)
       values (${uid}, ${namespace}, ${name}, cast(${JSON.stringify(spec.members)} as jsonb))
       on conflict (uid) do update set members = excluded.members where scopes.members <> excluded.members`
+    yield* wakeWaiting(scope)
   }).pipe(asked)
 
-/** A Scope that was deleted while nobody looked, finalizers and all, and made anew. Its Roles get their rows again. */
+/** A Scope that was deleted while nobody looked, finalizers and all, and made anew: the row is the new one's, and with it the rows of its Roles. */
 const onConflict = ({ metadata: { name, namespace, uid } }: Scope) =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    yield* sql`delete from scopes where namespace = ${namespace} and name = ${name} and uid <> ${uid}`
-    yield* wakeClaimants
-  }).pipe(asked)
+  SqlClient.SqlClient.use(
+    (sql) => sql`update scopes set uid = ${uid} where namespace = ${namespace} and name = ${name}`
+  ).pipe(asked)
 
 const remove = (uid: string, deleting?: Reconciler.Deleting<Scope>) =>
   Effect.gen(function* () {
@@ -58,27 +62,21 @@ const remove = (uid: string, deleting?: Reconciler.Deleting<Scope>) =>
       delete from scopes where uid = ${uid} returning namespace, name`
     // They have lost their rows, and shall tell so. If the answer was lost the row is gone, and the object tells who it was.
     const ref = deleting?.ref ?? rows[0]
-    if (ref !== undefined) yield* Effect.flatMap(rolesNaming(ref), wake)
+    if (ref !== undefined) yield* wakeRoles(ref)
     yield* wakeClaimants
   }).pipe(asked)
 
-/** The uids of the Roles that have a row in this Scope. */
-const stored = ({ metadata: { uid } }: Scope) =>
-  SqlClient.SqlClient.use((sql) => sql<{ readonly uid: string }>`select uid from roles where scope_uid = ${uid}`).pipe(
-    Effect.map((rows) => new Set(rows.map((row) => row.uid))),
+/** How many Roles have a row in this Scope. */
+const count = ({ metadata: { uid } }: Scope) =>
+  SqlClient.SqlClient.use(
+    (sql) => sql<{ readonly n: number }>`select count(*)::int as n from roles where scope_uid = ${uid}`
+  ).pipe(
+    Effect.map(([row]) => row?.n ?? 0),
     asked,
     Effect.mapError(ReconcileError.classify)
   )
 
-/**
- * Wakes the Roles that name the Scope and have no row in it. Told anew in each pass from what is so, not from what this pass did: a wake that was lost with an
- * answer or a process is made up for.
- */
-const wakeWaiting = (scope: Scope, uids: ReadonlySet<string>) =>
-  Effect.flatMap(rolesNaming(scope.metadata), (roles) => wake(roles.filter(({ metadata }) => !uids.has(metadata.uid))))
-
 export const scope = Persisted.make({ for: Scope, finalizer, upsert, delete: remove, onConflict }).pipe(
-  Reconciler.bind("stored", ({ object }) => stored(object)),
-  Reconciler.tap(({ object, stored }) => wakeWaiting(object, stored)),
-  Reconciler.status(({ stored }) => ({ roles: stored.size }))
+  Reconciler.bind("roles", ({ object }) => count(object)),
+  Reconciler.status(({ roles }) => ({ roles }))
 )
