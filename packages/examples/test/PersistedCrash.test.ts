@@ -102,7 +102,8 @@ const life = ({ given, user }: Scenario, point: number, moment: Moment) => {
     yield* inTime(mortal.stop)
     isDead = false
     const next = yield* start
-    yield* pass(next, 5)
+    yield* quiet(next)
+    yield* pass(next, 10)
     return { end: [...(yield* told), ...(yield* rows), ...(yield* disagreements)], seen }
   }).pipe(Effect.scoped, Effect.provide(world(embedded(trouble)), { local: true }))
 }
