@@ -40,9 +40,11 @@ const textOf = (message: unknown): string => (typeof message === "string" ? mess
 /** The formatted message, and the trace of what was logged with it (P8). */
 const recordText = (message: unknown, cause: Cause.Cause<unknown>): string =>
   [
-    ...(Array.isArray(message) ? message : [message]).map(textOf),
-    ...(cause.reasons.length > 0 ? [`\n${Cause.pretty(cause)}`] : [])
-  ].join(" ")
+    (Array.isArray(message) ? message : [message]).map(textOf).join(" "),
+    ...(cause.reasons.length > 0 ? [Cause.pretty(cause)] : [])
+  ]
+    .filter((part) => part !== "")
+    .join("\n")
 
 const mirror = ({ cause, date, fiber, logLevel, message }: Logger.Options<unknown>): void => {
   const policy = fiber.getRef(PostingPolicy)

@@ -3,9 +3,11 @@
  * `enabled`, and a log record must pass six gates where people count four. What a pass says of itself, before any policy, the `Reporting` decides; what
  * is logged in it, the `EventLogger` makes into calls.
  */
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import type * as LogLevel from "effect/LogLevel"
+import { chain } from "./ReconcileError.ts"
 
 /** Whom an event is about: any object, or what is left of one that is gone. Without a uid `kubectl describe` shows it with none. */
 export interface Subject {
@@ -191,7 +193,8 @@ const property = (value: unknown, key: string): unknown => {
 }
 
 /** The name of an error's class, or its tag; `NoneType` if there is no error (P4). */
-const classOf = (error: unknown): string => {
+const classOf = (given: unknown): string => {
+  const error = Cause.isCause(given) ? Cause.squash(given) : given
   if (error === undefined || error === null) return "NoneType"
   for (const name of [
     property(error, "_tag"),
@@ -202,10 +205,21 @@ const classOf = (error: unknown): string => {
   return "Error"
 }
 
+/** The text of an error, or of the first of its causes that has one, with what was being done; else its name. */
 const textOf = (error: unknown): string => {
   if (error === undefined || error === null) return ""
-  const message = typeof error === "object" ? property(error, "message") : String(error)
-  return typeof message === "string" && message !== "" ? message : classOf(error)
+  if (typeof error !== "object") return String(error)
+  try {
+    const operation = property(error, "operation")
+    for (const value of chain(error)) {
+      const message = property(value, "message")
+      if (typeof message !== "string" || message === "") continue
+      return typeof operation === "string" && operation !== "" ? `${operation} failed: ${message}` : message
+    }
+  } catch {
+    // A proxy that was revoked: it has no text.
+  }
+  return classOf(error)
 }
 
 /** What the call says, if the policy lets it pass. */

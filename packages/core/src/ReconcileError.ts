@@ -13,7 +13,7 @@ import { isApiError } from "./ApiError.ts"
 import { Failure } from "./internal/failure.ts"
 
 interface Fields {
-  /** The reason of the condition Ready and of the event; a CamelCase word. */
+  /** The reason of the condition Ready, and of the event where the `Reporting` says so (by default for NotReady alone); a CamelCase word. */
   readonly reason?: string
   /** For people. Default: the text of the cause. */
   readonly message?: string

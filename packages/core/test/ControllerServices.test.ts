@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as TestClock from "effect/testing/TestClock"
 import * as Controller from "../src/Controller.ts"
 import * as EventPoster from "../src/EventPoster.ts"
@@ -59,5 +60,28 @@ describe("what Controller.provide gives", () => {
         assert.deepStrictEqual(passes.toSorted(), ["Role", "Role", "Scope"])
       })
     )
+  })
+
+  it.effect("a Reporting that throws says nothing but a line in the log, once, and breaks no pass", () => {
+    const told: Array<string> = []
+    const logger = Logger.make<unknown, void>(({ logLevel, message }) => {
+      if (logLevel === "Warn") told.push(String(message))
+    })
+    const broken: Reporting.Reporting = () => {
+      throw new Error("a typo")
+    }
+    const controller = failing(Scope, []).pipe(Controller.provide(Layer.succeed(Reporting.Reporting, broken)))
+    return running([controller], ({ api, server }) =>
+      Effect.gen(function* () {
+        const scope = yield* api.create(Scope, docs)
+        yield* quiet
+        yield* controller.enqueue({ namespace: scope.metadata.namespace, name: scope.metadata.name })
+        yield* quiet
+        assert.deepStrictEqual(yield* server.objects(events), [])
+        assert.deepStrictEqual(told, [
+          "scopes.access.example.com: the Reporting threw, so nothing is said of a pass: a typo"
+        ])
+      })
+    ).pipe(Effect.provide(Logger.layer([logger])))
   })
 })

@@ -52,7 +52,7 @@ describe("EventLogger", () => {
   it.effect("what is logged with an error bears its trace (P8)", () =>
     Effect.gen(function* () {
       const [text] = words(yield* mirrored(Effect.logError("odd", Cause.fail(new TypeError("boom")))))
-      assert.match(text!, /^Error odd \nTypeError: boom\n\s+at /)
+      assert.match(text!, /^Error odd\nTypeError: boom\n\s+at /)
     })
   )
 

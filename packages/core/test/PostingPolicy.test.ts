@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import {
@@ -10,7 +11,7 @@ import {
   type PostingPolicy,
   standard
 } from "../src/PostingPolicy.ts"
-import { NotReady } from "../src/ReconcileError.ts"
+import { NotReady, Temporary } from "../src/ReconcileError.ts"
 import { object } from "./settled.ts"
 
 const about = object()
@@ -78,7 +79,14 @@ describe("PostingPolicy", () => {
     [{ error: undefined, message: "alone" }, "NoneType", "alone"],
     [{ error: null }, "NoneType", ""],
     [{ error: new Error("boom"), reason: "Mine" }, "Mine", "boom"],
-    [{ error: Object.create(null) }, "Error", "Error"]
+    [{ error: Object.create(null) }, "Error", "Error"],
+    [
+      { error: new Temporary({ operation: "dialing", cause: new Error("refused") }) },
+      "Temporary",
+      "dialing failed: refused"
+    ],
+    [{ error: Cause.fail(new TypeError("boom")) }, "TypeError", "boom"],
+    [{ error: { errno: 3 } }, "Object", "Object"]
   ])("the reason and text of an exception: %j (P4)", (call, reason, message) => {
     assert.deepInclude(decide(standard, { _tag: "exception", about, ...call })[0], { reason, message })
   })

@@ -31,8 +31,8 @@ const cases: ReadonlyArray<Case> = [
   { name: "end-healthy", title: "no fault", rule: undefined },
   {
     name: "end-failing",
-    title: "the first 20 requests are answered by 500",
-    rule: { times: 20, deeds: [FaultProxy.answer(500)] }
+    title: "the first 9 requests are answered by 500",
+    rule: { times: 9, deeds: [FaultProxy.answer(500)] }
   },
   {
     name: "end-hanging",

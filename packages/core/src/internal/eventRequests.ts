@@ -1,12 +1,11 @@
 /** The requests that bring one series of events to the server once: a new Event, or a new count (D18). */
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type ApiClient, formatResource } from "../ApiClient.ts"
 import { ApiError } from "../ApiError.ts"
 import type { Reporter } from "./eventBody.ts"
 import type { Counted, EventsApi } from "./eventsApi.ts"
-import { nameOf, type Series } from "./eventSeries.ts"
+import { millisOf, nameOf, type Series } from "./eventSeries.ts"
 
 export interface Config {
   readonly api: ApiClient["Service"]
@@ -95,7 +94,7 @@ const isSame = ({ firstAt }: Counted, series: Series): boolean => firstAt === Ma
 
 /** Times of core/v1 are cut to seconds. */
 const isContinued = (told: Counted, series: Series): boolean =>
-  isSame(told, series) || series.lastAt - told.lastAt <= Duration.toMillis(series.budgets.repeatsWithin) + 1_000
+  isSame(told, series) || series.lastAt - told.lastAt <= millisOf(series.budgets).repeatsWithin + 1_000
 
 /** One try, which takes `requestMillis` at most. */
 export const persist = (config: Config, series: Series): Effect.Effect<Posted, ApiError> =>

@@ -71,6 +71,25 @@ type Texts = Map<string, { readonly at: number; readonly own: boolean }>
 
 const isMinor = ({ words }: Series): boolean => words.type === "Normal" || words.type === "Debug"
 
+interface Times {
+  readonly repeatsWithin: number
+  readonly textsWithin: number
+}
+
+const times = new WeakMap<Budgets, Times>()
+
+/** Of the budgets, in milliseconds; a policy's texts are read once and not in each saying. */
+export const millisOf = (budgets: Budgets): Times => {
+  const known = times.get(budgets)
+  if (known !== undefined) return known
+  const read = {
+    repeatsWithin: Duration.toMillis(budgets.repeatsWithin),
+    textsWithin: Duration.toMillis(budgets.textsWithin)
+  }
+  times.set(budgets, read)
+  return read
+}
+
 export class EventSeries {
   readonly capacity: number
   readonly totals: Totals = { said: 0, posted: 0, dropped: { ...noDrops } }
@@ -229,7 +248,7 @@ export class EventSeries {
   }
 
   private seriesOf({ about, at, budgets, place, words }: Saying): Series {
-    const repeatsWithin = Duration.toMillis(budgets.repeatsWithin)
+    const { repeatsWithin } = millisOf(budgets)
     const object = about.metadata.uid || `${about.apiVersion} ${about.kind} ${about.metadata.name}`
     // The place too: the same object may be told of elsewhere after a refusal.
     const group = JSON.stringify([place.namespace, object, words.type, words.reason])
@@ -266,21 +285,29 @@ export class EventSeries {
     return series
   }
 
-  private isOneTooMany(group: string, text: string, at: number, { textsMax, textsWithin }: Budgets): boolean {
+  private isOneTooMany(group: string, text: string, at: number, budgets: Budgets): boolean {
+    const { textsMax } = budgets
     if (!Number.isFinite(textsMax)) return false
-    const within = Duration.toMillis(textsWithin)
+    const { textsWithin } = millisOf(budgets)
     const texts: Texts = this.texts.get(group) ?? new Map()
     this.texts.delete(group)
     this.texts.set(group, texts)
-    for (const [other, { at: last }] of texts) if (at - last > within) texts.delete(other)
+    // In the order of their last saying.
+    for (const [other, { at: last }] of texts) {
+      if (at - last <= textsWithin) break
+      texts.delete(other)
+    }
     const known = texts.get(text)
     texts.delete(text)
     const own = known?.own === true || texts.size < textsMax
     texts.set(text, { at, own })
     // Those that share an Event are remembered too: while so many different ones are said, the flood has not ended.
     if (texts.size > 2 * textsMax) {
-      const [oldest] = [...texts].find(([, { own }]) => !own) ?? []
-      texts.delete(oldest!)
+      for (const [other, known] of texts) {
+        if (known.own) continue
+        texts.delete(other)
+        break
+      }
     }
     return !own
   }

@@ -283,6 +283,7 @@ const conclude = Effect.fnUntraced(function* (
   }
   const isStale = Result.isSuccess(written) && (written.success._tag === "Moved" || written.success._tag === "Gone")
   yield* logLine(runner, taken.key, settlement.log)
+  if (settlement.complaint !== undefined) yield* complain(runner, settlement.complaint)
   // An object that moved on runs again and says then what is so; one that is gone has nobody to tell (B54).
   if (!isStale && settlement.events.length > 0) yield* runner.post(settlement.events)
   const hops = settlement.outcome === "changed" ? 0 : taken.hops + 1
@@ -294,6 +295,15 @@ const conclude = Effect.fnUntraced(function* (
     jitter: facts.jitter
   })
 })
+
+const complaints = new WeakMap<Runner["engine"], string>()
+
+/** A mistake in what holds for all objects: told once a controller, until it is another one. */
+const complain = ({ engine }: Runner, text: string): Effect.Effect<void> => {
+  if (complaints.get(engine) === text) return Effect.void
+  complaints.set(engine, text)
+  return Effect.logWarning(`${engine.controller.name}: ${text}`)
+}
 
 const logLine = (runner: Runner, key: string, { annotations, level, message }: Settle.LogLine): Effect.Effect<void> =>
   Effect.withFiber((fiber) =>

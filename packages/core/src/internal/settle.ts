@@ -10,6 +10,7 @@ import type { KubeObject } from "../KubeObject.ts"
 import type { EventCall } from "../PostingPolicy.ts"
 import * as ReconcileError from "../ReconcileError.ts"
 import type { Announcement, Outcome, Report } from "../Reporting.ts"
+import { textOf } from "./failureOf.ts"
 import { type Memory, memoryOf, saidOf, unseenOf, toldOf, type Written } from "./memory.ts"
 import type { Said } from "./statusBody.ts"
 import { cutMiddle } from "./text.ts"
@@ -39,6 +40,8 @@ export interface Settlement {
   /** Whether `requeue` is the retry of a failure (D27). */
   readonly backingOff: boolean
   readonly log: LogLine
+  /** Why the Reporting told nothing, if it threw. */
+  readonly complaint?: string
   /** For the next pass, unless the status is written: then `remember` gives it. */
   readonly memory: Memory | undefined
   readonly written: Omit<Written, "resourceVersion"> | undefined
@@ -156,7 +159,7 @@ const report = (facts: Facts, verdict: Verdict, stale: Written | undefined): Set
   const isUntouched =
     object === undefined || facts.released || quiet || (isSuccess && object.metadata.deletionTimestamp !== undefined)
   const shown = { ...ready, message: message.text }
-  const said = quiet || object === undefined ? [] : announce(facts, { ...verdict, transition })
+  const { complaint, said } = quiet || object === undefined ? silence : announce(facts, { ...verdict, transition })
   const events: ReadonlyArray<EventCall> = [
     ...pass.events,
     ...said.map((one): EventCall => ({ _tag: "event", about: object, ...one, at: now })),
@@ -182,6 +185,7 @@ const report = (facts: Facts, verdict: Verdict, stale: Written | undefined): Set
     requeue: verdict.requeue,
     backingOff: isBroken,
     log: verdict.log,
+    ...(complaint !== undefined && { complaint }),
     memory: memoryOf(verdict.failures, isBroken ? facts.memory?.written : stale, quiet ? told : undefined),
     written: isUntouched
       ? undefined
@@ -219,16 +223,24 @@ const authors = (conditions: ReadonlyArray<Condition.Input>): ReadonlyArray<Cond
       message: cutMiddle(String(condition.message), messageMax)
     }))
 
-/** A reporting of the author's own may throw: then nothing is said, and conditions and logs tell the rest. */
+interface Told {
+  readonly said: ReadonlyArray<Announcement>
+  readonly complaint?: string
+}
+
+const silence: Told = { said: [] }
+
+/** A reporting of the author's own may throw: then nothing is said, which the log tells, and conditions tell the rest. */
 const announce = (
   { pass, persisted, reporting }: Facts,
   { outcome, ready, transition }: Pick<Report, "outcome" | "ready" | "transition">
-): ReadonlyArray<Announcement> => {
+): Told => {
   try {
-    return [
+    const all = [
       ...reporting({ outcome, ready, transition, ledger: pass.ledger, announced: pass.announced, persisted })
-    ].map(({ message, reason, type }) => ({ message, reason, type }))
-  } catch {
-    return []
+    ]
+    return { said: all.map(({ message, reason, type }) => ({ message, reason, type })) }
+  } catch (error) {
+    return { said: [], complaint: `the Reporting threw, so nothing is said of a pass: ${textOf(error)}` }
   }
 }
