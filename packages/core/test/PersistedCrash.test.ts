@@ -1,7 +1,7 @@
 /** The operator of a persisted resource dies at each of its calls in turn, to the API or to the store, and another one takes over. */
 import * as ApiServer from "@fixpoint/apiserver/ApiServer"
 import { assert, describe, it } from "@effect/vitest"
-import * as Context from "effect/Context"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
