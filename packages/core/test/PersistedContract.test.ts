@@ -14,7 +14,7 @@ const ground = Effect.map(ApiClient, (api): Ground => ({
   namespace: "team",
   moment: Effect.andThen(TestClock.adjust("500 millis"), quiet),
   second: Effect.andThen(TestClock.adjust("5 seconds"), quiet),
-  looks: 120,
+  looks: 40,
   calm: () => quiet
 }))
 

@@ -7,7 +7,7 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Fatal, NotReady } from "../src/ReconcileError.ts"
 import { type Case, created, refusal } from "./persistedStage.ts"
-import { deletionCases } from "./persistedDeletion.ts"
+import { deleted, deletionCases } from "./persistedDeletion.ts"
 import { finalizer } from "./records.ts"
 import { wakeCases } from "./persistedWakes.ts"
 
@@ -104,6 +104,25 @@ const upserts: ReadonlyArray<Case> = [
         yield* comes("editor", { ready: "none", told: [] })
         refuse.status = undefined
         yield* comes("editor", { ready: "False A", told: ["Warning A x1: a"] })
+      })
+  },
+  {
+    name: "where the kind is said to have no status none is written and nothing fails for it; a failure is told by its event, and the object can go (X14)",
+    noStatusSubresource: true,
+    play: ({ comes, create, edit, passes, records, refuse, remove }) =>
+      Effect.gen(function* () {
+        refuse.status = refusal
+        yield* create("editor")
+        yield* comes("editor", { ready: "none", observed: undefined, told: [], rows: ["editor: read"] })
+        assert.deepStrictEqual([passes.at(-1)!.outcome, passes.at(-1)!.requeueAfterMillis], ["unchanged", undefined])
+        records.scripts.put = () => Effect.fail(new Error("connection refused"))
+        yield* edit("editor", { spec: { rules: ["write"] } })
+        const warning = "Warning PersistFailed x1: persisting the object failed: connection refused"
+        yield* comes("editor", { ready: "none", told: [warning], rows: ["editor: read"] })
+        records.scripts.put = () => Effect.void
+        yield* comes("editor", { rows: ["editor: write"] })
+        yield* remove("editor")
+        yield* comes("editor", { ready: "gone", told: [deleted, warning], rows: [] })
       })
   },
   {

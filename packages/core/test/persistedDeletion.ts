@@ -5,7 +5,7 @@ import { NotReady } from "../src/ReconcileError.ts"
 import { type Case, created, refusal } from "./persistedStage.ts"
 import { finalizer } from "./records.ts"
 
-const deleted = "Normal Deleted x1: Deleted Grant[editor]"
+export const deleted = "Normal Deleted x1: Deleted Grant[editor]"
 const first = "first.example.com/hold"
 const foreign = "other.example.com/hold"
 
@@ -21,12 +21,12 @@ export const deletionCases: ReadonlyArray<Case> = [
         assert.deepStrictEqual(records.asked, ["put editor", "remove"])
       })
   },
-  {
-    name: "a deletion that fails is DeleteFailed with its text and a Warning, keeps the object, is not Deleted, and comes again; a NotReady is a failure like any other (K10, K31, X4, X13, D11)",
+  ...(["fails with", "dies of"] as const).map((end): Case => ({
+    name: `a delete that ${end} a NotReady is DeleteFailed with its text and a Warning, keeps the object, is not Deleted, and comes again (K10, K31, X4, X13, D11)`,
     play: ({ comes, create, passes, read, records, remove }) =>
       Effect.gen(function* () {
-        records.scripts.remove = () =>
-          Effect.fail(new NotReady({ reason: "Waits", message: "rows refer to it", requeueAfter: "17 minutes" }))
+        const notReady = new NotReady({ reason: "Waits", message: "rows refer to it", requeueAfter: "17 minutes" })
+        records.scripts.remove = () => (end === "dies of" ? Effect.die(notReady) : Effect.fail(notReady))
         yield* create("editor")
         yield* comes("editor", { ready: "True Synced" })
         yield* remove("editor")
@@ -44,7 +44,7 @@ export const deletionCases: ReadonlyArray<Case> = [
         yield* comes("editor", { ready: "gone", told: [deleted, created, warning].toSorted(), rows: [] })
         assert.strictEqual(records.asked.filter((one) => one !== "remove").length, 1)
       })
-  },
+  })),
   {
     name: "while the finalizer cannot be taken off nothing is called Deleted, and then it is once (K30, X4)",
     play: ({ comes, create, holds, passes, records, refuse, remove, told }) =>

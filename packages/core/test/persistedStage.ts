@@ -35,6 +35,8 @@ export interface Settings {
   /** A status that differs after each pass. */
   readonly countsPasses?: boolean
   readonly workers?: number
+  /** Nothing is written to a status. */
+  readonly noStatusSubresource?: boolean
 }
 
 type Written = "finalizer" | "status"
@@ -109,13 +111,17 @@ const refusing = (api: ApiClient["Service"], refuse: Scene["refuse"]): ApiClient
   })
 }
 
-const grantsOf = ({ namespace }: Ground, { countsPasses = false, workers = 1, ...settings }: Settings) => {
+const grantsOf = (
+  { namespace }: Ground,
+  { countsPasses = false, noStatusSubresource = false, workers = 1, ...settings }: Settings
+) => {
   let passes = 0
   const persisted = persistedGrants(settings)
   return Controller.make({
     for: Grant,
     namespaces: [namespace],
     workers,
+    noStatusSubresource,
     reconciler: countsPasses ? persisted.pipe(Reconciler.status(() => ({ passes: ++passes }))) : persisted
   })
 }
