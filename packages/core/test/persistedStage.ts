@@ -72,6 +72,8 @@ export interface Scene extends Pick<Ground, "api" | "namespace" | "second" | "mo
   readonly wake: (name: string) => Effect.Effect<void>
   readonly enqueue: (name: string) => Effect.Effect<void>
   readonly resync: (selection: Parameters<typeof Wake.resync>[1]) => Effect.Effect<number, unknown>
+  /** `ready 0, processing 0, delayed 0, backing off 0`. */
+  readonly queue: Effect.Effect<string>
   readonly stop: Effect.Effect<void>
   readonly start: Effect.Effect<void>
 }
@@ -186,6 +188,11 @@ export const setScene = Effect.fnUntraced(function* (
     return `${ready} ${processing.length} ${parked} ${poster.inFlight} ${poster.waiting} ${passes.length}`
   })
   const rest = calm(sign)
+  const queue = Effect.gen(function* () {
+    const [one] = yield* Context.get(running.context, Manager.Manager).queues
+    const { backingOff, delayed, processing, ready } = one!.queue
+    return `ready ${ready}, processing ${processing.length}, delayed ${delayed}, backing off ${backingOff}`
+  })
   const ref = (name: string) => ({ namespace, name })
   const enqueue = (name: string) => Effect.provideContext(Wake.enqueue(Grant, ref(name)), running.context)
   const holds = Effect.fnUntraced(function* (what: () => boolean, text: string) {
@@ -225,6 +232,7 @@ export const setScene = Effect.fnUntraced(function* (
     told: (name) => Effect.map(look(name), ({ told }) => told),
     comes,
     holds,
+    queue,
     rest,
     enqueue,
     wake: (name) =>

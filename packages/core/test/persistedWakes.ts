@@ -1,18 +1,18 @@
 /** The part of the contract of persisted resources that is about waking, starting and stopping. */
 import { assert } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import { type Case, created } from "./persistedStage.ts"
 
 export const wakeCases: ReadonlyArray<Case> = [
   {
     name: "a wake for a name that does not exist does nothing at all (K6, K34)",
-    play: ({ comes, create, enqueue, passes, records, rest }) =>
+    play: ({ comes, create, enqueue, passes, queue, records, rest }) =>
       Effect.gen(function* () {
         yield* enqueue("nobody")
         yield* rest
+        assert.strictEqual(yield* queue, "ready 0, processing 0, delayed 0, backing off 0")
         yield* create("editor")
         yield* comes("editor", { ready: "True Synced" })
         yield* comes("nobody", { ready: "gone", told: [] })
@@ -40,12 +40,22 @@ export const wakeCases: ReadonlyArray<Case> = [
             { discard: true }
           )
         )
-        yield* Effect.all(fibers, { concurrency: "unbounded", discard: true })
+        const before = yield* Clock.currentTimeMillis
+        let done = 0
+        for (const fiber of fibers)
+          yield* Effect.forkChild(
+            Effect.andThen(
+              fiber,
+              Effect.sync(() => void done++)
+            )
+          )
+        yield* holds(() => done === fibers.length, "they wait")
+        assert.isBelow((yield* Clock.currentTimeMillis) - before, 5_000)
         yield* enqueue("last")
-        const before = records.asked.filter((one) => one === "put last").length
+        const served = records.asked.filter((one) => one === "put last").length
         yield* Deferred.succeed(gate, undefined)
         yield* comes("stuck", { ready: "True Synced" })
-        yield* holds(() => records.asked.filter((one) => one === "put last").length === before + 1, "it is not served")
+        yield* holds(() => records.asked.filter((one) => one === "put last").length === served + 1, "it is not served")
         yield* wake("last")
       })
   },
@@ -92,17 +102,6 @@ export const wakeCases: ReadonlyArray<Case> = [
         yield* holds(() => records.asked.length === before + 2, "two are not woken")
         yield* rest
         assert.sameMembers(records.asked.slice(before), ["put one", "put two"])
-      })
-  },
-  {
-    name: "a resync that is interrupted says so even if there was nothing to wake (K38)",
-    play: ({ namespace, rest, resync }) =>
-      Effect.gen(function* () {
-        yield* rest
-        const fiber = yield* Effect.forkChild(resync({ namespace, labels: { team: "nobody" } }))
-        fiber.interruptUnsafe()
-        const exit = yield* Fiber.await(fiber)
-        assert.isTrue(Exit.isFailure(exit))
       })
   },
   {
