@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as Controller from "../src/Controller.ts"
@@ -194,6 +195,19 @@ describe("Persisted", () => {
       )
     }
   )
+
+  it.effect("a NotReady beside a broken constraint outranks it as well (K24)", () => {
+    const both = Effect.failCause(
+      Cause.combine(Cause.fail<unknown>(unique), Cause.fail<unknown>(new NotReady({ reason: "A", message: "a" })))
+    )
+    const { asked, controller } = recorded({ upsert: () => both, conflict: () => Effect.void })
+    return running([controller], (world) =>
+      Effect.gen(function* () {
+        yield* begun(world)
+        assert.deepStrictEqual([asked, ready(yield* role(world))], [["upsert 2"], "False A"])
+      })
+    )
+  })
 
   it.effect("a conflict that is settled touches nothing, and the upsert runs again within seconds (K27, K32)", () => {
     let stale = true

@@ -112,7 +112,7 @@ export const deletionCases: ReadonlyArray<Case> = [
   },
   {
     name: "adding and taking off the finalizer leaves fields it knows nothing of, other finalizers and what others edit meanwhile (X5, D13)",
-    play: ({ comes, create, edit, read, records, remove }) =>
+    play: ({ comes, create, edit, read, records, remove, rest }) =>
       Effect.gen(function* () {
         const spec = { scope: "docs", rules: ["read"], note: "by hand" }
         yield* create("editor", { metadata: { name: "editor", finalizers: [first, foreign] }, spec })
@@ -120,9 +120,11 @@ export const deletionCases: ReadonlyArray<Case> = [
         const held = yield* read("editor")
         assert.deepStrictEqual(held.spec, spec)
         assert.deepStrictEqual(held.metadata.finalizers, [first, foreign, finalizer])
-        // The version that the pass has read is old when the finalizer is to go, and so is the place of the finalizer.
+        yield* edit("editor", { metadata: { finalizers: [first, finalizer, foreign] } })
+        yield* rest
+        // The version that the pass has read is old when the finalizer is to go, and its place is another's.
         records.scripts.remove = () =>
-          edit("editor", { metadata: { labels: { edited: "meanwhile" }, finalizers: [foreign, finalizer] } })
+          edit("editor", { metadata: { labels: { edited: "meanwhile" }, finalizers: [finalizer, foreign] } })
         yield* remove("editor")
         yield* comes("editor", { told: [created, deleted], rows: [] })
         const left = yield* read("editor")
