@@ -264,9 +264,9 @@ export const make = <
       )
     })
   const removed = (uid: string, deleting?: Deleting<Kind.Type<K>>) =>
-    Effect.mapError(
+    Effect.catchCause(
       Effect.suspend(() => remove(uid, deleting)),
-      (error) => failed(deleteFailure(error), "DeleteFailed", "deleting the record", deleteFailedMax)
+      deleteFailed
     )
   const finalizer: Finalizer = {
     name,
@@ -282,8 +282,13 @@ export const make = <
   }) as any
 }
 
-/** Nothing is waited for while an object goes: a NotReady is a failure like any other (K31). */
-const deleteFailure = (error: unknown): unknown => {
-  const notReady = notReadyIn(error)
-  return notReady === undefined ? error : new Error(textOf(notReady), { cause: notReady.cause })
+/** Nothing is waited for while an object goes: a NotReady, also one that it died of, is a failure like any other (K10, K31). Any other defect stays one. */
+const deleteFailed = (cause: Cause.Cause<unknown>): Effect.Effect<never, ReconcileError> => {
+  const notReady = errorsOf(cause)
+    .map(notReadyIn)
+    .find((found) => found !== undefined)
+  const failure = cause.reasons.find(Cause.isFailReason)
+  if (notReady === undefined && failure === undefined) return Effect.failCause(cause) as Effect.Effect<never>
+  const error = notReady === undefined ? failure!.error : new Error(textOf(notReady), { cause: notReady.cause })
+  return Effect.fail(failed(error, "DeleteFailed", "deleting the record", deleteFailedMax))
 }

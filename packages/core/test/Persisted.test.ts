@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as Controller from "../src/Controller.ts"
@@ -38,9 +39,12 @@ const recorded = (
   return { asked, persisted, controller: Controller.make({ for: Role, reconciler: persisted }) }
 }
 
+/** In the order of their texts: the server keeps Events by names that are drawn by chance. */
 const said = ({ server }: World): Effect.Effect<ReadonlyArray<string>> =>
   Effect.map(server.objects(events), (all) =>
-    all.map(({ message, reason, type }) => `${type} ${reason}: ${String(message).replace(/:[-0-9a-f]{36}\]/, ":uid]")}`)
+    all
+      .map(({ message, reason, type }) => `${type} ${reason}: ${String(message).replace(/:[-0-9a-f]{36}\]/, ":uid]")}`)
+      .toSorted()
   )
 
 const role = ({ api }: World): Effect.Effect<KubeObject, any> => api.get(Role, refTo(editor))
@@ -99,7 +103,7 @@ describe("Persisted", () => {
         yield* quiet
         assert.strictEqual((yield* said(world)).length, 1)
         yield* edited(world, ["read"])
-        assert.deepStrictEqual((yield* said(world)).toSorted(), [
+        assert.deepStrictEqual(yield* said(world), [
           "Normal Created: Created Role[team/editor:uid]",
           "Normal Updated: Updated Role[team/editor:uid]"
         ])
@@ -129,7 +133,7 @@ describe("Persisted", () => {
           isAway = false
           yield* TestClock.adjust("2 minutes")
           yield* quiet
-          assert.deepStrictEqual(yield* said(world), [warning, "Normal Created: Created Role[team/editor:uid]"])
+          assert.deepStrictEqual(yield* said(world), ["Normal Created: Created Role[team/editor:uid]", warning])
           isAway = true
           yield* edited(world, ["read"])
           assert.strictEqual(observed(yield* role(world)), 1)
@@ -191,6 +195,19 @@ describe("Persisted", () => {
       )
     }
   )
+
+  it.effect("a NotReady beside a broken constraint outranks it as well (K24)", () => {
+    const both = Effect.failCause(
+      Cause.combine(Cause.fail<unknown>(unique), Cause.fail<unknown>(new NotReady({ reason: "A", message: "a" })))
+    )
+    const { asked, controller } = recorded({ upsert: () => both, conflict: () => Effect.void })
+    return running([controller], (world) =>
+      Effect.gen(function* () {
+        yield* begun(world)
+        assert.deepStrictEqual([asked, ready(yield* role(world))], [["upsert 2"], "False A"])
+      })
+    )
+  })
 
   it.effect("a conflict that is settled touches nothing, and the upsert runs again within seconds (K27, K32)", () => {
     let stale = true
