@@ -17,6 +17,9 @@ const long = [
   "EventHistoriesServer",
   "EventFloodServer",
   "EventFlood",
+  "PersistedContractServer",
+  "PersistedServer",
+  "PersistedCrash",
   "Outage.real"
 ]
 

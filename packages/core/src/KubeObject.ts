@@ -93,6 +93,10 @@ export const ref = (object: {
 export const formatRef = (ref: ObjectRef): string =>
   ref.namespace === undefined ? ref.name : `${ref.namespace}/${ref.name}`
 
+/** `Role[team/editor:4b825dc6]`: an object in a text that tells it from its namesakes (K8). */
+export const displayName = ({ kind, metadata }: KubeObject): string =>
+  `${kind}[${formatRef({ namespace: metadata.namespace, name: metadata.name })}:${metadata.uid}]`
+
 /** The field of an object that is the user's to write, by name: everything but what names, describes or reports. */
 export const isContent = (field: string): boolean =>
   field !== "apiVersion" && field !== "kind" && field !== "metadata" && field !== "status"

@@ -92,6 +92,8 @@ export class Pass extends Context.Service<
     readonly triggers: ReadonlyArray<string>
     /** Milliseconds since 1970. */
     readonly startedAt: number
+    /** Whether the end of this pass is written into the object's status, where a later one can read it. */
+    readonly writesStatus: boolean
     readonly record: PassRecord
     /** Wakes the key when what was read changes, from this moment on, so that no change between the read and the end of the pass is missed. */
     readonly subscribe: (subscription: Subscription) => void

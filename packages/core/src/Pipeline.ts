@@ -47,6 +47,8 @@ export interface Deleting<T> {
 export interface Finalizer {
   readonly name: string
   readonly cleanup: (deleting: Deleting<any>) => Effect.Effect<unknown, ReconcileError, any>
+  /** Whether it guards a record elsewhere: then the ends of the passes are told as `Persisted` says. */
+  readonly persisted?: boolean
 }
 
 declare const FinalizesId: unique symbol

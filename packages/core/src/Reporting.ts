@@ -25,6 +25,8 @@ export interface Report {
   readonly transition: boolean
   readonly ledger: ReadonlyArray<LedgerEntry>
   readonly announced: Announced | undefined
+  /** Whether the reconciler is a `Persisted`, of whose failures only news is told by default (D11). */
+  readonly persisted: boolean
 }
 
 /** An event about the object of the pass. */
@@ -93,5 +95,8 @@ export const kopper: Reporting = (report) => {
 /** Nothing: conditions and logs tell. */
 export const none: Reporting = () => []
 
-/** The reporting in force. Default: `kopf`. */
-export const Reporting = Context.Reference<Reporting>("@fixpoint/core/Reporting", { defaultValue: () => kopf })
+/** `kopf`, and `persisted` for what is persisted outside of the cluster. */
+export const standard: Reporting = (report) => (report.persisted ? persisted(report) : kopf(report))
+
+/** The reporting in force. Default: `standard`. */
+export const Reporting = Context.Reference<Reporting>("@fixpoint/core/Reporting", { defaultValue: () => standard })

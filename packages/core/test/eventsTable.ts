@@ -1,4 +1,5 @@
 /** What `docs/events.md` says of the rules of posting, printed by running them. The words around it are written there. */
+import { printedPage } from "./printedPage.ts"
 import * as Exit from "effect/Exit"
 import type * as LogLevel from "effect/LogLevel"
 import * as Schema from "effect/Schema"
@@ -299,16 +300,5 @@ const printed: Readonly<Record<string, () => string>> = {
   rights
 }
 
-/** The page with what is printed between `<!-- printed: name -->` and `<!-- end -->` as it comes today; each must be there once. */
-export const eventsPage = (page: string): string => {
-  const names: Array<string> = []
-  const anew = page.replace(/(<!-- printed: (\w+) -->\n)[^]*?(<!-- end -->)/g, (_, begin, name, end) => {
-    names.push(name)
-    return `${begin}\n${printed[name]!()}\n\n${end}`
-  })
-  if (names.sort().join() !== Object.keys(printed).sort().join())
-    throw new Error(
-      `docs/events.md has the printed parts ${names.join(", ")}: it must have each of ${Object.keys(printed).join(", ")} once`
-    )
-  return anew
-}
+/** `docs/events.md` as it comes today. */
+export const eventsPage = (page: string): string => printedPage(page, printed)

@@ -125,6 +125,7 @@ export const fakePass = (settings: Settings = {}): FakePass => {
     attempt: settings.attempt ?? 0,
     ...(settings.failingSince !== undefined && { failingSince: settings.failingSince }),
     triggers: [],
+    writesStatus: true,
     startedAt: 0,
     record: Pass.makeRecord(),
     subscribe: (subscription) => void subscribed.push(show(subscription))

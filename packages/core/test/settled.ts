@@ -40,6 +40,7 @@ export const facts = (some: Partial<Omit<Facts, "pass">> & { readonly pass?: Par
   jitter: 0.5,
   requeue: RequeuePolicy.standard,
   reporting: Reporting.kopf,
+  persisted: false,
   minimumLogLevel: "Info",
   ...some,
   pass: { ...nothing, ...some.pass }

@@ -56,6 +56,15 @@ describe("the demo in memory", { timeout: 240_000 }, () => {
     })
   )
 
+  it.live("in persisted mode plays its own acts, and shows the rows beside the objects", () =>
+    Effect.gen(function* () {
+      const { code, stderr, stdout } = yield* demo(["--persisted", "--in-process"])
+      assert.deepStrictEqual({ code, stderr }, { code: 0, stderr: "" }, stdout)
+      assert.match(stdout, /\n6 of 6 acts passed, in [\d.]+ s\n$/)
+      assert.match(stdout, /\n +roles +intern +editor +docs +[-\da-f]{36}\n/)
+    })
+  )
+
   it.live("is kept after the acts for other clients, its operator too, until Ctrl-C, which is no failure then", () =>
     Effect.gen(function* () {
       let mode = 0

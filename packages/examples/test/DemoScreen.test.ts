@@ -86,6 +86,24 @@ describe("the screen of the demo", () => {
     assert.includeMembers([...lines], ["no objects", "no events", "registry: empty"])
   })
 
+  it("in persisted mode shows the rows beside the objects, instead of the registry, and says so where there are none", () => {
+    const records: View["records"] = [
+      { table: "scopes", uid: "uid-docs", name: "docs", externalName: "", scope: "" },
+      { table: "roles", uid: "uid-editor", name: "editor", externalName: "the-editor", scope: "docs" }
+    ]
+    const lines = render({ ...shown, view: { ...view, records } }, wide)
+    const at = lines.findIndex((line) => line.startsWith("TABLE"))
+    assert.deepStrictEqual(lines.slice(at - 1, at + 4), [
+      "",
+      "TABLE   NAME    EXTERNAL NAME  SCOPE  UID",
+      "scopes  docs                          uid-docs",
+      "roles   editor  the-editor     docs   uid-editor",
+      ""
+    ])
+    assert.notInclude(lines, "registry: editor")
+    assert.include(render({ ...shown, view: { ...view, records: [] } }, wide), "no rows")
+  })
+
   const texts = Arbitrary.schema(Schema.String)
   it.prop(
     "no text of an object, however hostile, steers the terminal, leaves its line or overflows the paper",
@@ -191,8 +209,8 @@ describe("what the user asks of the demo", () => {
 
   it("understands the options together", () => {
     assert.deepStrictEqual(
-      parseArguments(["--kubeconfig", "a", "--manifests=b", "--keep", "-h"]),
-      Result.succeed({ help: true, inProcess: false, keep: true, kubeconfig: "a", manifests: "b" })
+      parseArguments(["--kubeconfig", "a", "--manifests=b", "--keep", "--persisted", "-h"]),
+      Result.succeed({ help: true, inProcess: false, keep: true, kubeconfig: "a", manifests: "b", persisted: true })
     )
   })
 

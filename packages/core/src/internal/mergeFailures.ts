@@ -21,6 +21,10 @@ interface Merged {
  */
 export const atMostMillis = (error: ReconcileError): number | undefined => (error as Merged)[Parts]?.atMostMillis
 
+/** The same failure, which comes back after so many milliseconds at the latest, whatever its backoff says. */
+export const atMost = <E extends ReconcileError>(error: E, millis: number): E =>
+  Object.assign(error, { [Parts]: { texts: [textOf(error)], atMostMillis: millis } })
+
 /** The wish that a failure states itself; a merged one may state a sooner one on behalf of another. */
 const wishOf = (error: ReconcileError): number | undefined =>
   soonest([

@@ -222,6 +222,7 @@ const runPass = Effect.fnUntraced(function* (runner: Runner, taken: Taken<Settle
     jitter: yield* Random.next,
     requeue: engine.controller.requeue ?? runner.requeue,
     reporting: runner.reporting,
+    persisted: engine.controller.reconciler.finalizers.some(({ persisted }) => persisted === true),
     minimumLogLevel: Context.get(runner.services, References.MinimumLogLevel),
     retry: engine.controller.retry
   }
@@ -249,6 +250,7 @@ const runStep = (
     ...(failures !== undefined && { failingSince: failures.since }),
     triggers,
     startedAt: pass.startedAt,
+    writesStatus: controller.for.hasStatus && !controller.noStatusSubresource,
     record: pass.record,
     subscribe: (subscription) => engine.subscribe(key, subscription)
   }

@@ -178,7 +178,8 @@ const report = (facts: Facts, verdict: Verdict, stale: Written | undefined): Set
       : {
           fields: isBroken ? {} : pass.draft,
           conditions: [...(isBroken ? [] : authors(pass.conditions)), shown],
-          complete: isSuccess
+          complete: isSuccess,
+          observes: !(isBroken && facts.persisted)
         },
     events,
     requeue: verdict.requeue,
@@ -231,11 +232,13 @@ const silence: Told = { said: [] }
 
 /** A reporting of the author's own may throw: then nothing is said, which the log tells, and conditions tell the rest. */
 const announce = (
-  { pass, reporting }: Facts,
+  { pass, persisted, reporting }: Facts,
   { outcome, ready, transition }: Pick<Report, "outcome" | "ready" | "transition">
 ): Told => {
   try {
-    const all = [...reporting({ outcome, ready, transition, ledger: pass.ledger, announced: pass.announced })]
+    const all = [
+      ...reporting({ outcome, ready, transition, ledger: pass.ledger, announced: pass.announced, persisted })
+    ]
     return { said: all.map(({ message, reason, type }) => ({ message, reason, type })) }
   } catch (error) {
     return { said: [], complaint: `the Reporting threw, so nothing is said of a pass: ${textOf(error)}` }

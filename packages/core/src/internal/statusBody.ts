@@ -13,6 +13,8 @@ export interface Said {
   readonly conditions: ReadonlyArray<Condition.Input>
   /** False if the pass ended early: fields and conditions that it did not say are kept as they were. */
   readonly complete: boolean
+  /** Whether `observedGeneration` becomes that of the pass; else it stays as it was (K26). Default true. */
+  readonly observes?: boolean
 }
 
 export interface Facts {
@@ -70,7 +72,7 @@ export const statusBody = (resource: Resource, live: KubeObject, said: Said, fac
     status: {
       ...carried,
       ...said.fields,
-      ...(facts.generation !== undefined && { observedGeneration: facts.generation }),
+      ...(facts.generation !== undefined && said.observes !== false && { observedGeneration: facts.generation }),
       conditions: Condition.merge(kept, said.conditions, facts)
     }
   }

@@ -24,6 +24,7 @@ import {
 } from "./failureOf.ts"
 import { type Failures, failuresOf, identityOf, type Memory } from "./memory.ts"
 import { cutMiddle } from "./text.ts"
+import { isUntold } from "./untold.ts"
 
 export interface Facts {
   /** As the pass read it; undefined if it was not there. */
@@ -45,6 +46,8 @@ export interface Facts {
   readonly jitter: number
   readonly requeue: RequeuePolicy.RequeuePolicy
   readonly reporting: Reporting
+  /** Whether the reconciler is a `Persisted`. */
+  readonly persisted: boolean
   /** Below it a line is not logged, and so not mirrored (P6). */
   readonly minimumLogLevel: LogLevel.LogLevel
   readonly retry?: RetryPolicy.RetryPolicy | undefined
@@ -170,7 +173,7 @@ const broken = (
 
   const before = failuresOf(facts.memory, facts.object)
   const counts = before === undefined || facts.due
-  const isConflict = outcome === "Temporary" && reason === "Conflict"
+  const isConflict = outcome === "Temporary" && (reason === "Conflict" || (error !== undefined && isUntold(error)))
   const conflicts = isConflict ? (facts.memory?.failures?.conflicts ?? 0) + 1 : 0
   const failures: Failures = {
     ...identityOf(facts.object),

@@ -14,6 +14,8 @@ import { acts } from "./demo/acts.ts"
 import { type Arguments, help, parse } from "./demo/arguments.ts"
 import { load } from "./demo/manifestFolder.ts"
 import { actsOf } from "./demo/ownManifests.ts"
+import { persistedActs } from "./demo/persistedActs.ts"
+import { access, Records } from "./demo/records.ts"
 import { summary, type ShownAct } from "./demo/render.ts"
 import { type Output, plain, terminal } from "./demo/screen.ts"
 import { play } from "./demo/stage.ts"
@@ -21,6 +23,9 @@ import { prepare } from "./demo/user.ts"
 import { Ground, groundOf } from "./demo/world.ts"
 import { ConfigMap, Role, Scope } from "./kinds.ts"
 import { fieldManager } from "./operator.ts"
+import * as Database from "./persisted/Database.ts"
+import { role as persistedRole } from "./persisted/roles.ts"
+import { scope as persistedScope } from "./persisted/scopes.ts"
 import { Registry } from "./Registry.ts"
 import { role } from "./role.ts"
 import { scope } from "./scope.ts"
@@ -38,6 +43,23 @@ const controllersIn = (namespace: string) => {
     Controller.make({ for: Scope, polls: [Role], watches: [Watch.every("10 minutes")], reconciler: scope, namespaces })
   ] as const
 }
+
+/** The same in persisted mode. */
+const persistedControllersIn = (namespace: string) => {
+  const namespaces = [namespace]
+  const watches = [Watch.every("10 minutes")]
+  return [
+    Controller.make({ for: Role, watches, reconciler: persistedRole, namespaces }),
+    Controller.make({ for: Scope, polls: [Role], watches, reconciler: persistedScope, namespaces })
+  ] as const
+}
+
+const operator = (namespace: string) => Manager.layer(controllersIn(namespace))
+
+const persistedOperator = (namespace: string) =>
+  Layer.merge(Manager.layer(persistedControllersIn(namespace)), Layer.effect(Records, access)).pipe(
+    Layer.provide(Database.layer)
+  )
 
 const stdout: Output = {
   write: (text) => void process.stdout.write(text),
@@ -61,7 +83,7 @@ const run = Effect.fnUntraced(function* (given: Arguments) {
   const acted = Effect.gen(function* () {
     const { kubeconfig, namespace, title } = yield* Ground
     if (kubeconfig !== undefined) yield* screen.say([`for kubectl: export KUBECONFIG=${kubeconfig}`])
-    const played = own === undefined ? acts : actsOf(own)
+    const played = own !== undefined ? actsOf(own) : given.persisted ? persistedActs : acts
     const shown = yield* play(`The access operator, ${title}`, played, screen, tally)
     const seconds = ((yield* Clock.currentTimeMillis) - started) / 1000
     const failures = failuresOf(shown)
@@ -79,11 +101,13 @@ const run = Effect.fnUntraced(function* (given: Arguments) {
     const { namespace } = yield* Ground
     // Before anything is applied: what cannot be understood is no act that failed.
     yield* Effect.forEach(own ?? [], (manifest) => prepare(manifest, namespace))
-    const operator = Manager.layer(controllersIn(namespace)).pipe(
-      Layer.provide(Layer.succeed(Manager.OnSettled, () => void tally.passes++)),
-      Layer.provide(Layer.succeed(FieldManager, fieldManager))
+    yield* Effect.provide(
+      acted,
+      (given.persisted ? persistedOperator(namespace) : operator(namespace)).pipe(
+        Layer.provide(Layer.succeed(Manager.OnSettled, () => void tally.passes++)),
+        Layer.provide(Layer.succeed(FieldManager, fieldManager))
+      )
     )
-    yield* Effect.provide(acted, operator)
   }).pipe(Effect.provide(Registry.layerMemory), Effect.provide(groundOf(given)))
 })
 

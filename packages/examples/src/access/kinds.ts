@@ -36,7 +36,12 @@ export class Role extends Kind.make({
   version: "v1",
   kind: "Role",
   scope: "Namespaced",
-  spec: Schema.Struct({ scope: Name, rules: Schema.Array(Rule).check(eachResourceOnce) }),
+  spec: Schema.Struct({
+    scope: Name,
+    rules: Schema.Array(Rule).check(eachResourceOnce),
+    /** In persisted mode: its name outside of the cluster, which no other Role of any namespace may have. Default: the Role's own name. */
+    externalName: Schema.optionalKey(Name)
+  }),
   status: Schema.Struct({
     /** The Scope in which it counts: when the spec names another one, the former must hear of it too. */
     scope: Name,

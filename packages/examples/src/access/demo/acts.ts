@@ -25,16 +25,17 @@ const sample = (name: string): Effect.Effect<Manifest, UsageError> =>
       : Effect.succeed(found)
   })
 
-const isReady = (object: KubeObject | undefined, reason = "Synced"): boolean => {
+/** Whether it tells this of itself. */
+export const isReady = (object: KubeObject | undefined, reason = "Synced"): boolean => {
   const ready = readyOf(object)
   return ready?.reason === reason && ready.status === (reason === "Synced" ? "True" : "False")
 }
 
-const hasEvent = (view: View, type: string, reason: string, about: string): boolean =>
+export const hasEvent = (view: View, type: string, reason: string, about: string): boolean =>
   view.events.map(eventRowOf).some((event) => event.type === type && event.reason === reason && event.about === about)
 
 /** The user applies a sample; `who` is the name that owns the fields. */
-const applies = (name: string, who = "kubectl") =>
+export const applies = (name: string, who = "kubectl") =>
   Effect.gen(function* () {
     const { namespace } = yield* Ground
     const { note } = yield* Stage

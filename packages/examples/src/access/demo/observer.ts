@@ -1,4 +1,4 @@
-/** Looks at the demo's namespace, the operator's queues and the registry: what the screen shows and the acts expect. */
+/** Looks at the demo's namespace, the operator's queues, the registry and the database: what the screen shows and the acts expect. */
 import { ApiClient } from "@fixpoint/core/ApiClient"
 import type { ApiError } from "@fixpoint/core/ApiError"
 import type { KubeObject, Resource } from "@fixpoint/core/KubeObject"
@@ -7,7 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { ConfigMap, Role, Scope } from "../kinds.ts"
 import { fieldManager } from "../operator.ts"
+import type { DatabaseError } from "../persisted/Database.ts"
 import { Registry, type RegistryError } from "../Registry.ts"
+import { Records } from "./records.ts"
 import { duration, titleOf, type View } from "./view.ts"
 import { Ground } from "./world.ts"
 
@@ -35,15 +37,17 @@ const queueText = ({ controller, queue }: Effect.Success<Manager.Manager["Servic
     ...queue.next.slice(0, 3).map(({ inMillis, key }) => `${key} in ${duration(inMillis)}`)
   ].join(", ")
 
+/** What may keep one from looking. */
+export type LookError = ApiError | RegistryError | DatabaseError
+
 /** One look. Of several requests, so it may show a moment that never was; whoever waits for something looks again. */
-export const look = (
-  tally: Tally
-): Effect.Effect<View, ApiError | RegistryError, ApiClient | Ground | Manager.Manager | Registry> =>
+export const look = (tally: Tally): Effect.Effect<View, LookError, ApiClient | Ground | Manager.Manager | Registry> =>
   Effect.gen(function* () {
     const { namespace } = yield* Ground
     const api = yield* ApiClient
     const manager = yield* Manager.Manager
     const registry = yield* Registry
+    const records = yield* Records
     const list = (resource: Resource) => Effect.map(api.list(resource, { namespace }), ({ items }) => items)
     const [scopes, roles, configMaps, said] = yield* Effect.all([Scope, Role, ConfigMap, events].map(list), {
       concurrency: "unbounded"
@@ -63,6 +67,7 @@ export const look = (
       // Every namespace of a real cluster has one with its authority.
       configMaps: (configMaps ?? []).filter(({ metadata }) => metadata.name !== "kube-root-ca.crt"),
       events: (said ?? []).filter(isOurs).sort(inOrder),
+      ...(records !== undefined && { records: yield* records.rows(namespace) }),
       registered: [...(yield* registry.entries).values()].sort(),
       next,
       queues: (yield* manager.queues).map(queueText),

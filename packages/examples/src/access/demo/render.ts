@@ -95,6 +95,22 @@ export const objectLines = (view: View, paper: Paper): ReadonlyArray<string> => 
   )
 }
 
+/** The table of rows beside it; nothing where nothing is persisted. */
+export const recordLines = ({ records }: View, paper: Paper): ReadonlyArray<string> => {
+  if (records === undefined) return []
+  if (records.length === 0) return [cut("no rows", paper.width)]
+  return table(
+    [
+      { title: "TABLE", cells: records.map(({ table }) => table) },
+      { title: "NAME", cells: records.map(({ name }) => name) },
+      { title: "EXTERNAL NAME", cells: records.map(({ externalName }) => externalName) },
+      { title: "SCOPE", cells: records.map(({ scope }) => scope) },
+      { title: "UID", cells: records.map(({ uid }) => uid), ink: () => "dim" }
+    ],
+    paper
+  )
+}
+
 const eventsShown = 6
 
 /** The newest Events, the oldest of them first. */
@@ -113,9 +129,9 @@ export const eventLines = (view: View, paper: Paper): ReadonlyArray<string> => {
 }
 
 /** What stands outside of the cluster, and what the queues hold. */
-export const footLines = ({ passes, queues, registered }: View, paper: Paper): ReadonlyArray<string> =>
+export const footLines = ({ passes, queues, records, registered }: View, paper: Paper): ReadonlyArray<string> =>
   [
-    `registry: ${registered.length === 0 ? "empty" : registered.join(", ")}`,
+    ...(records === undefined ? [`registry: ${registered.length === 0 ? "empty" : registered.join(", ")}`] : []),
     ...queues.map((queue) => `queue: ${queue}`),
     `passes so far: ${passes}`
   ].map((line) => painter(paper)("dim", cut(harmless(line), paper.width)))
@@ -142,6 +158,8 @@ const actLines = (act: ShownAct, number: number, paper: Paper): ReadonlyArray<st
   ]
 }
 
+const apart = (lines: ReadonlyArray<string>): ReadonlyArray<string> => (lines.length === 0 ? [] : ["", ...lines])
+
 /** The whole screen, cut to the paper: events go first, then what stands lowest. */
 export const render = ({ acts, title, view }: Shown, paper: Paper): ReadonlyArray<string> => {
   const head = [
@@ -149,7 +167,8 @@ export const render = ({ acts, title, view }: Shown, paper: Paper): ReadonlyArra
     "",
     ...acts.flatMap((act, i) => actLines(act, i + 1, paper)),
     "",
-    ...objectLines(view, paper)
+    ...objectLines(view, paper),
+    ...apart(recordLines(view, paper))
   ]
   const events = ["", ...eventLines(view, paper)]
   const foot = ["", ...footLines(view, paper)]

@@ -1,6 +1,6 @@
 /** Shows the state of the demo: redrawn in place on a terminal, or appended line by line where nobody looks on, as in CI. */
 import * as Effect from "effect/Effect"
-import { noteLine, type Paper, objectLines, eventLines, footLines, render, type Shown } from "./render.ts"
+import { noteLine, type Paper, objectLines, eventLines, footLines, recordLines, render, type Shown } from "./render.ts"
 
 export interface Screen {
   readonly draw: (shown: Shown) => Effect.Effect<void>
@@ -59,8 +59,9 @@ export const plain = ({ write }: Output): Screen => {
     note: (_, note) => say([noteLine(note, paper)]),
     end: ({ view }) =>
       say(
-        [objectLines, eventLines, footLines]
-          .flatMap((lines) => ["", ...lines(view, paper)])
+        [objectLines, recordLines, eventLines, footLines]
+          .map((lines) => lines(view, paper))
+          .flatMap((lines) => (lines.length === 0 ? [] : ["", ...lines]))
           .map((line) => (line === "" ? "" : `    ${line}`))
       ),
     say

@@ -1,13 +1,12 @@
 /** Plays acts one after another: what the user does is noted, what must come of it is waited for, and what does not come is told. */
 import type { ApiClient } from "@fixpoint/core/ApiClient"
-import type { ApiError } from "@fixpoint/core/ApiError"
 import type * as Manager from "@fixpoint/core/Manager"
 import type { UsageError } from "@fixpoint/kubernetes/Operator"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import type { Registry, RegistryError } from "../Registry.ts"
+import type { Registry } from "../Registry.ts"
 import * as Observer from "./observer.ts"
 import type { Shown, ShownAct, Verdict } from "./render.ts"
 import type { Screen } from "./screen.ts"
@@ -27,9 +26,9 @@ export class Stage extends Context.Service<
     readonly expect: (
       text: string,
       holds: (view: View) => boolean
-    ) => Effect.Effect<View, Missed | ApiError | RegistryError, Needs>
+    ) => Effect.Effect<View, Missed | Observer.LookError, Needs>
     /** Until nothing has changed and no pass has run for a second. */
-    readonly rest: (text: string) => Effect.Effect<View, Missed | ApiError | RegistryError, Needs>
+    readonly rest: (text: string) => Effect.Effect<View, Missed | Observer.LookError, Needs>
   }
 >()("@fixpoint/examples/demo/Stage") {}
 
@@ -37,7 +36,7 @@ type Needs = ApiClient | Ground | Manager.Manager | Registry
 
 export interface Act {
   readonly title: string
-  readonly play: Effect.Effect<void, Missed | ApiError | RegistryError | UsageError, Stage | Needs>
+  readonly play: Effect.Effect<void, Missed | Observer.LookError | UsageError, Stage | Needs>
 }
 
 const pause = 50
@@ -54,7 +53,7 @@ export const play = Effect.fnUntraced(function* (
   acts: ReadonlyArray<Act>,
   screen: Screen,
   tally: Observer.Tally
-): Effect.fn.Return<ReadonlyArray<ShownAct>, ApiError | RegistryError | UsageError, Needs> {
+): Effect.fn.Return<ReadonlyArray<ShownAct>, Observer.LookError | UsageError, Needs> {
   const { patience } = yield* Ground
   const state: State = {
     acts: acts.map((act) => ({ title: act.title, verdict: "later", notes: [] })),

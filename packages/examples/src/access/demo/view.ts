@@ -1,6 +1,7 @@
 /** What the demo sees of the cluster at one moment, and what a row of its table says of an object. Pure. */
 import * as Condition from "@fixpoint/core/Condition"
 import type { KubeObject } from "@fixpoint/core/KubeObject"
+import type { RecordRow } from "./records.ts"
 
 /** All of one namespace. */
 export interface View {
@@ -9,6 +10,8 @@ export interface View {
   readonly configMaps: ReadonlyArray<KubeObject>
   /** Of the operator, the oldest first. */
   readonly events: ReadonlyArray<KubeObject>
+  /** In persisted mode: the rows of the database. */
+  readonly records?: ReadonlyArray<RecordRow>
   /** Names in the registry outside of the cluster. */
   readonly registered: ReadonlyArray<string>
   /** `Role editor` to the milliseconds until it comes by itself. */
@@ -78,7 +81,8 @@ const contentOf = (object: KubeObject): string => {
   if (object.kind === "Scope") return `roles: ${told(object, "roles") ?? "not counted"}`
   if (object.kind === "ConfigMap") return `for ${Object.keys(dataOf(object)).sort().join(", ") || "nobody"}`
   const { members, rules } = statusOf(object)
-  return rules === undefined ? "" : `${counted(rules, "rule")} for ${counted(members, "member")}`
+  if (rules === undefined) return ""
+  return `${counted(rules, "rule")}${members === undefined ? "" : ` for ${counted(members, "member")}`}`
 }
 
 const rowOf = (view: View, object: KubeObject): Row => {

@@ -16,6 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import { Role, Scope } from "../kinds.ts"
+import { finalizer } from "../persisted/scopes.ts"
 import { cleanup } from "../role.ts"
 import type { Arguments } from "./arguments.ts"
 
@@ -132,16 +133,18 @@ const definition = (api: ApiClient["Service"], manifest: ObjectInput) =>
     })
   })
 
-/** Roles that are left when the operator has stopped hold a finalizer that nobody else takes off. */
+const ours: ReadonlyArray<string> = [cleanup, finalizer]
+
+/** What is left when the operator has stopped holds a finalizer that nobody else takes off. */
 const dropFinalizers = (api: ApiClient["Service"], namespace: string): Effect.Effect<void, ApiError> =>
   Effect.gen(function* () {
-    const { items } = yield* api.list(Role, { namespace })
-    for (const { metadata } of items.filter(({ metadata }) => metadata.finalizers?.includes(cleanup)))
-      yield* api.patch(
-        Role,
-        { namespace, name: metadata.name },
-        { type: "merge", body: { metadata: { finalizers: metadata.finalizers!.filter((name) => name !== cleanup) } } }
-      )
+    for (const kind of kinds)
+      for (const { metadata } of (yield* api.list(kind, { namespace })).items) {
+        const { finalizers = [], name } = metadata
+        const others = finalizers.filter((one) => !ours.includes(one))
+        if (others.length < finalizers.length)
+          yield* api.patch(kind, { namespace, name }, { type: "merge", body: { metadata: { finalizers: others } } })
+      }
   })
 
 const ground = Effect.fnUntraced(function* (kubeconfig: string) {
