@@ -110,6 +110,7 @@ const conflictSettledMax = Duration.seconds(15)
 const conflictFailedMax = Duration.minutes(5)
 const deleteFailedMax = Duration.minutes(2)
 
+/** In a failure, or in a whole cause. */
 const notReadyIn = (error: unknown): NotReady | undefined => {
   for (const value of chain(error)) if (value instanceof NotReady) return value
   return undefined
@@ -167,28 +168,14 @@ export interface Persisted<T, R, DeleteR> extends Reconciler<
 /** A qualified name, as the server takes it. */
 const finalizerPattern = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
 
-const errorsOf = (cause: Cause.Cause<unknown>): ReadonlyArray<unknown> =>
-  cause.reasons.flatMap((reason) =>
-    Cause.isFailReason(reason) ? [reason.error] : Cause.isDieReason(reason) ? [reason.defect] : []
-  )
-
 /** What a failure of the upsert or of the conflict handler is to the object. A defect stays one. */
 const failedCause = (cause: Cause.Cause<unknown>, max: Duration.Duration): Effect.Effect<never, ReconcileError> => {
-  for (const error of errorsOf(cause)) {
-    const notReady = notReadyIn(error)
-    if (notReady !== undefined) return Effect.fail(notReady)
-  }
+  const notReady = notReadyIn(cause)
+  if (notReady !== undefined) return Effect.fail(notReady)
   const failure = cause.reasons.find(Cause.isFailReason)
   return failure === undefined
     ? (Effect.failCause(cause) as Effect.Effect<never>)
     : Effect.fail(failed(failure.error, "PersistFailed", persisting, max))
-}
-
-const violationIn = (cause: Cause.Cause<unknown>): UniqueViolation | undefined => {
-  const errors = errorsOf(cause)
-  return errors.some((error) => notReadyIn(error) !== undefined)
-    ? undefined
-    : errors.map(uniqueViolationOf).find((violation) => violation !== undefined)
 }
 
 /** The conflict is settled, and the upsert runs again soon. Nobody is told the first times: the object is as it was (K27). */
@@ -253,7 +240,7 @@ export const make = <
       const announced = pass.writesStatus ? announcementOf(pass.object) : undefined
       return Effect.suspend(() => upsert(object)).pipe(
         Effect.catchCause((cause: Cause.Cause<unknown>) => {
-          const violation = onConflict === undefined ? undefined : violationIn(cause)
+          const violation = onConflict === undefined ? undefined : uniqueViolationOf(cause)
           return violation === undefined
             ? failedCause(cause, persistFailedMax)
             : onViolation(object, pass.object, violation)
@@ -284,9 +271,7 @@ export const make = <
 
 /** Nothing is waited for while an object goes: a NotReady, also one that it died of, is a failure like any other (K10, K31). Any other defect stays one. */
 const deleteFailed = (cause: Cause.Cause<unknown>): Effect.Effect<never, ReconcileError> => {
-  const notReady = errorsOf(cause)
-    .map(notReadyIn)
-    .find((found) => found !== undefined)
+  const notReady = notReadyIn(cause)
   const failure = cause.reasons.find(Cause.isFailReason)
   if (notReady === undefined && failure === undefined) return Effect.failCause(cause) as Effect.Effect<never>
   const error = notReady === undefined ? failure!.error : new Error(textOf(notReady), { cause: notReady.cause })
