@@ -15,6 +15,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { ApiClient, formatResource, pages } from "./ApiClient.ts"
 import type { ApiError } from "./ApiError.ts"
+import { isGone } from "./internal/isGone.ts"
 import type * as Kind from "./Kind.ts"
 import { formatRef, type ObjectRef } from "./KubeObject.ts"
 import { Leadership } from "./Leadership.ts"
@@ -65,15 +66,6 @@ const uidsIn = (
     Effect.map((all) => all.flat())
   )
 
-/** Whether the server itself has no object of that uid by that name. */
-const isGone = (kind: Kind.Any, { ref, uid }: StoredRecord): Effect.Effect<boolean, ApiError, ApiClient> =>
-  ApiClient.use((api) =>
-    api.get(kind, ref).pipe(
-      Effect.map((live) => live.metadata.uid !== uid),
-      Effect.catchReason("ApiError", "NotFound", () => Effect.succeed(true))
-    )
-  )
-
 const namesOf = (orphans: ReadonlyArray<StoredRecord>): string => {
   const named = orphans.slice(0, namedMax).map(({ ref, uid }) => `${formatRef(ref)} (${uid})`)
   return [...named, ...(orphans.length > namedMax ? [`and ${orphans.length - namedMax} more`] : [])].join(", ")
@@ -84,12 +76,14 @@ export const once = Effect.fnUntraced(function* <E, R, E2, R2>(
   options: Options<E, R, E2, R2>
 ): Effect.fn.Return<Swept, E | E2 | ApiError, R | R2 | ApiClient> {
   const { for: kind, namespaces, orphans: choice, perMinute = 60, remove } = options
+  const api = yield* ApiClient
   const records = yield* Stream.runCollect(options.stored)
   const live = new Set<string>()
   for (const namespace of namespaces ?? [undefined]) for (const uid of yield* uidsIn(kind, namespace)) live.add(uid)
   const missing = records.filter(({ uid }) => !live.has(uid))
   const orphans: Array<StoredRecord> = []
-  for (const record of missing.slice(0, orphansMax)) if (yield* isGone(kind, record)) orphans.push(record)
+  for (const record of missing.slice(0, orphansMax))
+    if (yield* isGone(api, kind, record.ref, record.uid)) orphans.push(record)
   const swept: Swept = { records: records.length, orphans, removed: 0 }
   if (orphans.length === 0) return swept
   const found = `${missing.length} of ${records.length} records of ${formatResource(kind)} have no object: ${namesOf(orphans)}`

@@ -22,6 +22,7 @@ import type { Taken } from "../WorkQueues.ts"
 import { decoded } from "./decoded.ts"
 import type { Unseen } from "./engine.ts"
 import { addFinalizer, removeFinalizer } from "./finalizerWriter.ts"
+import { isGone } from "./isGone.ts"
 import { refOf } from "./key.ts"
 import * as Settle from "./settle.ts"
 import { asFailure, type Runner } from "./runner.ts"
@@ -81,9 +82,7 @@ const prepared = ({ engine }: Runner, key: string): Prepared | undefined => {
 
 /** An object that is gone in spite of our finalizer: its clean-up, if the server too has it no more. */
 const prepareLost = ({ api, engine }: Runner, lost: KubeObject): Effect.Effect<Prepared> =>
-  api.get(engine.controller.for, refTo(lost)).pipe(
-    Effect.map((live) => live.metadata.uid !== lost.metadata.uid),
-    Effect.catchReason("ApiError", "NotFound", () => Effect.succeed(true)),
+  isGone(api, engine.controller.for, refTo(lost), lost.metadata.uid).pipe(
     Effect.mapError(asFailure("looking for the object")),
     Effect.exit,
     Effect.map((exit): Prepared => {
