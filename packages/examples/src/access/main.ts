@@ -8,8 +8,6 @@ import * as Kubernetes from "@fixpoint/kubernetes/Kubernetes"
 import * as Operator from "@fixpoint/kubernetes/Operator"
 import * as Effect from "effect/Effect"
 import { fieldManager, roles, scopes } from "./operator.ts"
-import * as Database from "./persisted/Database.ts"
-import { persistedRoles, persistedScopes } from "./persisted/operator.ts"
 import { policies } from "./policies.ts"
 import { Registry } from "./Registry.ts"
 
@@ -19,9 +17,14 @@ const inCluster = Manager.run([roles, scopes]).pipe(
   Effect.provide([Kubernetes.layer, Registry.layerMemory, probe, policies.standard])
 )
 
-const persisted = Manager.run([persistedRoles, persistedScopes]).pipe(
-  Effect.provide([Kubernetes.layer, Database.layer, probe, policies.standard])
-)
+/** What it needs takes a quarter of a second to load: only where it is used. */
+const persisted = Effect.gen(function* () {
+  const Database = yield* Effect.promise(() => import("./persisted/Database.ts"))
+  const { persistedRoles, persistedScopes } = yield* Effect.promise(() => import("./persisted/operator.ts"))
+  yield* Manager.run([persistedRoles, persistedScopes]).pipe(
+    Effect.provide([Kubernetes.layer, Database.layer, probe, policies.standard])
+  )
+})
 
 const { DATABASE_FOLDER, DATABASE_URL } = process.env
 
