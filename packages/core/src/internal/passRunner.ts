@@ -26,7 +26,7 @@ import { isGone } from "./isGone.ts"
 import { refOf } from "./key.ts"
 import * as Settle from "./settle.ts"
 import { asFailure, type Runner } from "./runner.ts"
-import { encodedDraft, settledAndWritten } from "./statusStep.ts"
+import { encodedDraft, settledAndWritten, writesStatus } from "./statusStep.ts"
 
 /** What a pass found before its step ran: go on with the object, or there is nothing to do, or a failure. */
 type Prepared =
@@ -249,7 +249,7 @@ const runStep = (
     ...(failures !== undefined && { failingSince: failures.since }),
     triggers,
     startedAt: pass.startedAt,
-    writesStatus: controller.for.hasStatus && !controller.noStatusSubresource,
+    writesStatus: writesStatus(controller),
     record: pass.record,
     subscribe: (subscription) => engine.subscribe(key, subscription)
   }

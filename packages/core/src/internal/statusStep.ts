@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import type { ApiError } from "../ApiError.ts"
+import type * as Controller from "../Controller.ts"
 import * as Kind from "../Kind.ts"
 import type { KubeObject } from "../KubeObject.ts"
 import type * as Pass from "../Pass.ts"
@@ -80,6 +81,10 @@ interface Writing {
   readonly facts: StatusFacts
 }
 
+/** Whether the ends of passes are written into the status of their objects. */
+export const writesStatus = ({ for: kind, noStatusSubresource }: Controller.Any): boolean =>
+  kind.hasStatus && !noStatusSubresource
+
 /** Undefined if the pass touches no status, or the kind has none. */
 const writingOf = (
   runner: Runner,
@@ -90,7 +95,7 @@ const writingOf = (
 ): Writing | undefined => {
   const { api, conditionsAreMap, engine, fieldManager } = runner
   const { controller, store } = engine
-  if (settlement.status === undefined || !controller.for.hasStatus || controller.noStatusSubresource) return undefined
+  if (settlement.status === undefined || !writesStatus(controller)) return undefined
   const current = store.get(refOf(key))
   const isSame =
     current === read ||
