@@ -202,7 +202,7 @@ describe.each([
           }),
         { poster }
       ),
-    { arbitrary: { runs: 100 }, timeout: 240_000 }
+    { arbitrary: { runs: 1_000 }, timeout: 240_000 }
   )
 })
 
